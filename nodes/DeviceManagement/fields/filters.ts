@@ -9,7 +9,7 @@ import { type Failure, inputFailure } from '../core/failure';
 import { DEEPEST_NESTING, nestsDeeperThan } from '../core/json';
 import { type OwnFilters, statusText } from '../core/ownFilters';
 import { checkText, type ListCriteria, type Query } from '../core/address';
-import { entriesField, EXISTS, pickedFields, textField } from './formFields';
+import { entriesField, EXISTS, numberField, pickedFields, textField } from './formFields';
 import { addParameter, checkQueryParameters, queryParametersField } from './queryParameters';
 import {
 	check,
@@ -26,15 +26,10 @@ import {
 	writeJson,
 } from './check';
 
-const COMPOSITE_STATUS = {
-	displayName: 'Composite Status',
-	name: 'compositeStatus',
-	type: 'number',
-	// A 32-bit integer (section 4.1).
-	typeOptions: { minValue: -(2 ** 31), maxValue: 2 ** 31 - 1 },
-	default: 0,
+/** 32-bit integers (section 4.1). */
+const COMPOSITE_STATUS = numberField('Composite Status', 'compositeStatus', [-(2 ** 31), 2 ** 31 - 1], 0, {
 	description: "Number for the overall state of a device. See your platform's documentation.",
-} satisfies INodeProperties;
+});
 
 /** What the filters cost that the node checks itself. */
 const WHOLE_LIST = 'n8n reads all devices and filters them itself.';

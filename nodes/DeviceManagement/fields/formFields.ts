@@ -15,6 +15,17 @@ export function textField(displayName: string, name: string, example: string, de
 	return { displayName, name, type: 'string', default: '', placeholder: `e.g. ${example}`, description };
 }
 
+/** Returns a field for a whole number, for `checkNumber`. */
+export function numberField(
+	displayName: string,
+	name: string,
+	[minValue, maxValue]: readonly [number, number],
+	value: number,
+	more: Pick<INodeProperties, 'description' | 'displayOptions' | 'hint'>,
+) {
+	return { displayName, name, type: 'number', typeOptions: { minValue, maxValue }, default: value, ...more } as const;
+}
+
 /** The condition that a field has a value. */
 export const EXISTS = { _cnd: { exists: true } } as const;
 

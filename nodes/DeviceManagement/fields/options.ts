@@ -1,44 +1,24 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { inputFailure } from '../core/failure';
-import { asGiven } from './formFields';
+import { asGiven, numberField } from './formFields';
 import { checkCollection, checkNumber, type ReadParameter } from './check';
 
 /** The number fields under 'Options' that govern requests. Values are checked against these defaults and limits. */
 export const optionFields = {
-	maxRetries: {
-		displayName: 'Max Retries',
-		name: 'maxRetries',
-		type: 'number',
-		typeOptions: { minValue: 0, maxValue: 10 },
-		default: 3,
+	maxRetries: numberField('Max Retries', 'maxRetries', [0, 10], 3, {
 		description: "How many times to retry a failed read. 0 turns retries off. Retries after HTTP 429 don't count.",
-	},
-	pageSize: {
-		displayName: 'Page Size',
-		name: 'pageSize',
-		type: 'number',
-		typeOptions: { minValue: 1, maxValue: 10_000 },
-		default: 1000,
+	}),
+	pageSize: numberField('Page Size', 'pageSize', [1, 10_000], 1000, {
 		description: 'How many items to request per page, up to 10,000. n8n adapts if your platform allows fewer.',
-	},
-	parallelRequests: {
-		displayName: 'Parallel Requests',
-		name: 'parallelRequests',
-		type: 'number',
-		typeOptions: { minValue: 1, maxValue: 16 },
-		default: 8,
+	}),
+	parallelRequests: numberField('Parallel Requests', 'parallelRequests', [1, 16], 8, {
 		description: 'How many requests to send at the same time',
-	},
-	timeout: {
-		displayName: 'Timeout (Milliseconds)',
-		name: 'timeout',
-		type: 'number',
-		typeOptions: { minValue: 1, maxValue: 3_600_000 },
-		default: 60_000,
+	}),
+	timeout: numberField('Timeout (Milliseconds)', 'timeout', [1, 3_600_000], 60_000, {
 		description: 'How long to wait for each response',
-	},
-} as const satisfies Record<string, INodeProperties>;
+	}),
+};
 
 /** The description of each choice 'Fail the Item'. */
 export const FAIL_THE_ITEM = 'The On Error setting of the node applies';

@@ -7,6 +7,7 @@ import type { JsonObject } from '../core/json';
 import { checkerOf, type OwnFilters } from '../core/ownFilters';
 import type { Listing } from '../core/paging/list';
 import { readPart } from '../core/paging/part';
+import { choiceField, numberField } from '../fields/formFields';
 import { FAIL_THE_ITEM, optionFields } from '../fields/options';
 import { check, checkNumber, oneOf } from '../fields/check';
 import { type PagedEndpoint, pageSource } from '../transport/pagedList';
@@ -24,15 +25,10 @@ export interface ListWords {
 	readonly isOfRows?: boolean;
 }
 
-const LIMIT = {
-	displayName: 'Limit',
-	name: 'limit',
-	type: 'number',
-	typeOptions: { minValue: 1, maxValue: Number.MAX_SAFE_INTEGER },
-	default: 50,
+const LIMIT = numberField('Limit', 'limit', [1, Number.MAX_SAFE_INTEGER], 50, {
 	displayOptions: { show: { returnAll: [false] } },
 	description: 'Max number of results to return',
-} satisfies INodeProperties;
+});
 
 export const returnAllField: INodeProperties = {
 	displayName: 'Return All',
@@ -45,15 +41,11 @@ export const returnAllField: INodeProperties = {
 /** 'Return All' and 'Limit', the first fields of every Get Many. */
 export const limitFields = [returnAllField, LIMIT];
 
-const SKIP = {
-	displayName: 'Skip',
-	name: 'skip',
-	type: 'number',
-	typeOptions: { minValue: 0, maxValue: Number.MAX_SAFE_INTEGER },
-	default: 0,
+const SKIP = numberField('Skip', 'skip', [0, Number.MAX_SAFE_INTEGER], 0, {
 	description: 'How many items to skip, to read a long list in parts',
-} satisfies INodeProperties;
+});
 
+const WHAT_IF_CHANGES = 'What to do if the list still changes after three attempts';
 const IF_CHANGES = [
 	{ name: 'Fail the Item', value: 'fail', description: FAIL_THE_ITEM },
 	{
@@ -68,16 +60,8 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
 	const order = words.order && `. Sort by ${words.order}, both ascending, so that new items come last.`;
 	const displayOptions = { show: { '/returnAll': [true] } };
 	return [
-		{
-			displayName: words.ifChanges,
-			// Saved workflows have this name, for every list.
-			name: 'ifFleetChanges',
-			type: 'options',
-			options: [...IF_CHANGES],
-			default: 'fail',
-			displayOptions,
-			description: 'What to do if the list still changes after three attempts',
-		},
+		// Saved workflows have this name, for every list.
+		{ ...choiceField(words.ifChanges, 'ifFleetChanges', IF_CHANGES, 'fail', WHAT_IF_CHANGES), displayOptions },
 		...(words.isOfRows === true
 			? [{ ...optionFields.pageSize, displayOptions }]
 			: [optionFields.pageSize, { ...SKIP, description: `${SKIP.description}${order ?? ''}` }]),

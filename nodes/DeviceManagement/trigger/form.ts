@@ -6,7 +6,7 @@ import type { INodeProperties, IPollFunctions, NodeHint } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { inputFailure } from '../core/failure';
-import { asGiven, choiceField, EXISTS } from '../fields/formFields';
+import { asGiven, choiceField, EXISTS, numberField, textField } from '../fields/formFields';
 import { filtersField, readFilters } from '../fields/filters';
 import { optionFields, optionNames, optionsField, readSettings } from '../fields/options';
 import { outputFields, readOutputMode } from '../fields/output';
@@ -17,25 +17,15 @@ import { type EventName, EVENTS, UPDATE_TIME, watchedFields } from './watched';
 
 export type TriggerParameters = Readonly<ReturnType<typeof readTriggerParameters>>;
 
-const attributesField: INodeProperties = {
-	displayName: 'Attributes',
-	name: 'attributes',
-	type: 'string',
-	default: '',
-	placeholder: 'e.g. firmware, site',
-	description: 'Names of the attributes to watch, separated by commas',
+const attributesField = {
+	...textField('Attributes', 'attributes', 'firmware, site', 'Names of the attributes to watch, separated by commas'),
 	hint: "Not needed for attributes of 'Conditions'",
 };
 
-const forAtLeastField = {
-	displayName: 'For At Least (Minutes)',
-	name: 'forAtLeast',
-	type: 'number',
-	typeOptions: { minValue: 0, maxValue: 43_200 },
-	default: 0,
+const forAtLeastField = numberField('For At Least (Minutes)', 'forAtLeast', [0, 43_200], 0, {
 	hint: 'Applies to changes only. 0 reports them immediately.',
 	description: 'How long a change must last before n8n reports it. If it reverts earlier, nothing is reported.',
-} as const satisfies INodeProperties;
+});
 
 const EMIT = [
 	{ name: 'One Item per Event', value: 'perDevice' },

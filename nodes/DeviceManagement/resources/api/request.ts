@@ -4,7 +4,7 @@ import { z } from 'zod/v4';
 import { inputFailure } from '../../core/failure';
 import { describeValue, isRecord } from '../../core/json';
 import { apiPath, type Query } from '../../core/address';
-import { asGiven } from '../../fields/formFields';
+import { asGiven, choiceField, textField } from '../../fields/formFields';
 import { optionsField } from '../../fields/options';
 import { addParameter, checkQueryParameters, queryParametersField } from '../../fields/queryParameters';
 import { check, checkJson, textSchema, writeJson } from '../../fields/check';
@@ -16,6 +16,9 @@ import type { Operation } from '../operation';
 const MOST_VALUES = 1_000_000;
 const WORDS = { ifChanges: 'If the List Keeps Changing', isOfRows: true };
 const methodSchema = z.enum(['DELETE', 'GET', 'PATCH', 'POST', 'PUT']);
+const METHODS = methodSchema.options.map((method) => ({ name: method, value: method }));
+const METHOD_WORDS = 'HTTP method. Requests other than GET are sent only once, one item at a time.';
+const BODY_WORDS = 'Request body as JSON. If empty, n8n sends {}, or nothing for DELETE.';
 
 /** API Request: Request (section 4.3 of the API document): any endpoint below /api, or all pages of a list there (section 1.2). */
 export const request: Operation = {
@@ -23,23 +26,8 @@ export const request: Operation = {
 	action: 'Make API request',
 	description: 'Send a request to any endpoint of the platform',
 	fields: [
-		{
-			displayName: 'Method',
-			name: 'method',
-			type: 'options',
-			options: methodSchema.options.map((method) => ({ name: method, value: method })),
-			default: 'GET',
-			description: 'HTTP method. Requests other than GET are sent only once, one item at a time.',
-		},
-		{
-			displayName: 'Path',
-			name: 'path',
-			type: 'string',
-			default: '',
-			required: true,
-			placeholder: 'e.g. /api/model/list',
-			description: 'Path after the base URL, starting with /api',
-		},
+		choiceField('Method', 'method', METHODS, 'GET', METHOD_WORDS),
+		{ ...textField('Path', 'path', '/api/model/list', 'Path after the base URL, starting with /api'), required: true },
 		{
 			...returnAllField,
 			displayOptions: { show: { method: ['GET', 'POST'] } },
@@ -49,15 +37,10 @@ export const request: Operation = {
 		},
 		...asGiven(queryParametersField),
 		{
-			displayName: 'Body',
-			name: 'body',
-			// The editor for JSON marks an empty text as an error.
-			type: 'string',
+			// Not n8n's editor for JSON, which marks an empty text as an error.
+			...textField('Body', 'body', '{"description": "Pier 4"}', BODY_WORDS),
 			typeOptions: { rows: 4 },
-			default: '',
-			placeholder: 'e.g. {"description": "Pier 4"}',
 			displayOptions: { show: { method: ['DELETE', 'PATCH', 'POST', 'PUT'] } },
-			description: 'Request body as JSON. If empty, n8n sends {}, or nothing for DELETE.',
 		},
 		...optionsField(listOptionFields(WORDS)),
 	],
