@@ -50,7 +50,7 @@ it('names the values that exist, also those that are empty or long', () => {
 	const found = (watched: typeof field, value: string) =>
 		findMistake([{ field: watched.name, from: '', to: '7' }], watched, [keep(value)])?.found;
 	expect([found(field, ''), found(field, 'on'), found(other, 'x'.repeat(101))]).toEqual([
-		'an empty text (1)',
+		'an empty text',
 		'on (1)',
 		'a long text (1)',
 	]);

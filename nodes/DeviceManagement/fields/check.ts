@@ -12,10 +12,8 @@ import { checkText } from '../core/address';
 /** Returns a parameter of the node for one input item or one poll; `fallback` if it is missing. The options are n8n's. */
 export type ReadParameter = (name: string, fallback?: unknown, options?: IGetNodeParameterOptions) => unknown;
 
-/** A number field of the form: its label, default and limits. */
 type NumberField = { displayName: string; default: number; typeOptions: { minValue: number; maxValue: number } };
 
-/** The issue of a number that has lost digits, see {@link lostDigits}. */
 const LOST_DIGITS = 'has more digits than n8n can keep';
 
 /** Text. An expression may return a number or a boolean instead, but not nothing. */

@@ -31,7 +31,6 @@ const COMPOSITE_STATUS = numberField('Composite Status', 'compositeStatus', [-(2
 	description: "Number for the overall state of a device. See your platform's documentation.",
 });
 
-/** What the filters cost that the node checks itself. */
 const WHOLE_LIST = 'n8n reads all devices and filters them itself.';
 
 const ONLINE_STATUS = {
@@ -90,9 +89,11 @@ export const filtersField = {
  * @throws Failure `input` that names the filter
  */
 export function readFilters(read: ReadParameter, byAgent = false): ListCriteria & { own?: OwnFilters } {
-	const given = Object.entries(checkCollection(read('filters', {}), 'Filters'));
-	const all = given.map(([name, value]) => [name, PICKED.has(name) ? chosenValue(value) : value] as const);
-	const filters = Object.fromEntries(byAgent ? all.filter(([, value]) => !isBlank(value)) : all);
+	const given = checkCollection(read('filters', {}), 'Filters');
+	// 'Search Criteria' may have a mode and a value of their own.
+	for (const name of [GROUP.name, ONLINE_STATUS.name]) if (name in given) given[name] = chosenValue(given[name]);
+	const filled = Object.entries(given).filter(([, value]) => !byAgent || !isBlank(value));
+	const filters = Object.fromEntries(filled);
 	for (const [name, value] of Object.entries(filters)) checkFilter(name, value, byAgent);
 	const body = writeJson(readCriteria(filters, byAgent), SEARCH_CRITERIA);
 	const query = readQuery(filters, byAgent);
@@ -105,15 +106,10 @@ export function readFilters(read: ReadParameter, byAgent = false): ListCriteria 
 	return { body, query, own };
 }
 
-/** Filters that can be chosen from a list. */
-const PICKED: ReadonlySet<string> = new Set([GROUP.name, ONLINE_STATUS.name]);
-
 const SEARCH_CRITERIA = 'Search Criteria (JSON)';
 
-/** Parameters that the node sets. */
 const RESERVED: ReadonlySet<string> = new Set(['page', 'size', 'sort']);
 
-/** Returns the query parameters of the filters (section 1.4). */
 function readQuery(filters: Record<string, unknown>, byAgent: boolean): Query {
 	const name = check(textSchema, filters['name'], 'Name').trim();
 	const tags = readTags(filters['tags']);

@@ -26,7 +26,6 @@ export function numberField(
 	return { displayName, name, type: 'number', typeOptions: { minValue, maxValue }, default: value, ...more } as const;
 }
 
-/** The condition that a field has a value. */
 export const EXISTS = { _cnd: { exists: true } } as const;
 
 /**

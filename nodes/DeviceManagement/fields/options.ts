@@ -20,7 +20,6 @@ export const optionFields = {
 	}),
 };
 
-/** The description of each choice 'Fail the Item'. */
 export const FAIL_THE_ITEM = 'The On Error setting of the node applies';
 
 /** Returns the collection 'Options' with these fields and those of every request, in alphabetical order of their labels. */

@@ -5,19 +5,8 @@ import { inputFailure } from '../core/failure';
 import { countTexts } from '../core/json';
 import { groupNamesOf, plainText, statusText } from '../core/ownFilters';
 import type { Page } from '../core/paging/page';
-import { fetchFirst } from '../core/paging/requests';
 import { chosenValue } from '../fields/check';
-import { asNodeError } from '../nodeError';
-import { DEVICE_LIST } from '../transport/devices';
-import { pageSource } from '../transport/pagedList';
-import { openPlatform } from '../transport/platform';
-
-/** Devices whose values are listed: one request, for any number of devices. */
-const MOST = 1000;
-/** Shorter than in workflows, because a person is waiting. */
-const SETTINGS = { timeoutMs: 20_000, maxRetries: 1, countsLimits: true };
-/** n8n's dropdown shows one line. */
-const MAX_LABEL = 60;
+import { fetchFirstDevices, openDropdown } from './searchDevices';
 
 /** A value of a device, and its label if the value says too little. */
 export type Choice = Readonly<{ value: string; label?: string }>;
@@ -29,14 +18,10 @@ export type Choice = Readonly<{ value: string; label?: string }>;
 export function listOf(read: (devices: readonly Device[], form: (name: string) => string) => readonly Choice[]) {
 	return async function (this: ILoadOptionsFunctions, filter = ''): Promise<INodeListSearchResult> {
 		const form = (name: string) => String(chosenValue(this.getCurrentNodeParameter(`&${name}`)) ?? '').trim();
-		try {
-			const platform = await openPlatform(this, { parallelRequests: 1 });
-			const source = pageSource(platform, { ...DEVICE_LIST, words: 'dropdown' }, SETTINGS);
-			const { page } = await fetchFirst(source, MOST).finally(() => platform.stop());
+		return await openDropdown(this, async (platform) => {
+			const page = await fetchFirstDevices(platform);
 			return { results: linesOf(read(page.content, form), page, filter.trim()) };
-		} catch (thrown) {
-			throw asNodeError(this.getNode(), thrown);
-		}
+		});
 	};
 }
 
@@ -48,7 +33,8 @@ function linesOf(
 ): INodeListSearchItems[] {
 	const isPart = content.length < totalElements;
 	const devices = `${isPart ? 'the first ' : ''}${content.length.toLocaleString('en-US')} devices`;
-	const labels = new Map(choices.map(({ value, label = value }) => [value, label.slice(0, MAX_LABEL)]));
+	// n8n's dropdown shows one line.
+	const labels = new Map(choices.map(({ value, label = value }) => [value, label.slice(0, 60)]));
 	const lines = countTexts(choices.map(({ value }) => value))
 		.map(([value, count]) => ({ value, name: `${labels.get(value)} (${count} of ${devices})` }))
 		.filter(({ name }) => name.toLowerCase().includes(searched.toLowerCase()));
@@ -60,11 +46,10 @@ function linesOf(
 
 /** Returns an online status with what it usually means: the API document doesn't say it. */
 export function statusChoice(value: string): Choice {
-	const meaning = value === '0' ? ' · usually offline' : value === '1' ? ' · usually online' : '';
+	const meaning = { '0': ' · usually offline', '1': ' · usually online' }[value] ?? '';
 	return { value, label: `${value}${meaning}` };
 }
 
-/** The dropdowns of 'Filters'. */
 export const filterChoices = {
 	searchGroups: listOf(groupChoices),
 	searchOnlineStatus: listOf((devices) =>

@@ -13,7 +13,7 @@ import { openPlatform, type Platform } from '../transport/platform';
 
 /** If the platform refuses it as a page size, pages are smaller. */
 const PAGE_SIZE = 50;
-/** Where a list without a total ends, because each call reads it from its beginning; and most devices that are searched here. */
+/** Where a list without a total ends, because each call reads it from its beginning; and most devices that a dropdown compares. */
 const MOST = 1000;
 /** Shorter than in workflows, because a person is waiting. */
 const SETTINGS = { timeoutMs: 20_000, maxRetries: 1, countsLimits: true };
@@ -30,22 +30,33 @@ export async function searchDevices(
 	filter?: string,
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
+	const skip = skipSchema.parse(paginationToken);
+	return await openDropdown(this, async (platform) => await searchPage(platform, (filter ?? '').trim(), skip));
+}
+
+/** Returns the content of any dropdown. Throws n8n's error. */
+export async function openDropdown<T>(context: ILoadOptionsFunctions, read: (platform: Platform) => Promise<T>) {
 	try {
-		const platform = await openPlatform(this, { parallelRequests: 1 });
-		const skip = skipSchema.parse(paginationToken);
-		return await searchPage(platform, (filter ?? '').trim(), skip).finally(() => platform.stop());
+		const platform = await openPlatform(context, { parallelRequests: 1 });
+		return await read(platform).finally(() => platform.stop());
 	} catch (thrown) {
-		throw asNodeError(this.getNode(), thrown);
+		throw asNodeError(context.getNode(), thrown);
 	}
 }
+
+/** Returns the first devices of the list: one request, for any number of devices. */
+export async function fetchFirstDevices(platform: Platform) {
+	return (await fetchFirst(pageSource(platform, LIST, SETTINGS), MOST)).page;
+}
+
+const LIST = { ...DEVICE_LIST, words: 'dropdown' } as const;
 
 /** The page token: the number of devices before the page. */
 const skipSchema = z.coerce.number().int().positive().catch(0);
 
 async function searchPage(platform: Platform, text: string, skip: number): Promise<INodeListSearchResult> {
 	const query: Query = text === '' ? {} : { name: checkText(text, "'Name'") };
-	const list = { ...DEVICE_LIST, query, words: 'dropdown' } as const;
-	const source = pageSource(platform, list, SETTINGS);
+	const source = pageSource(platform, { ...LIST, query }, SETTINGS);
 	const keep = (device: Device) => device;
 	const options = { pageSize: PAGE_SIZE, parallelRequests: 1, skip, limit: PAGE_SIZE, keep };
 	const part = await readPart(source, options).catch((thrown: unknown) => {
@@ -62,10 +73,8 @@ async function searchPage(platform: Platform, text: string, skip: number): Promi
 	const others = items.filter((device) => exact === undefined || serialNumberOf(device) !== serialNumberOf(exact));
 	const results = linesOf(exact === undefined ? others : [exact, ...others]);
 	if (results.length === 0 && isNewSearch) {
-		const everything = pageSource(platform, { ...list, query: {} }, SETTINGS);
-		const { page } = await fetchFirst(everything, MOST);
-		const fits = ({ name }: { name: string }) => name.toLowerCase().includes(text.toLowerCase());
-		return { results: linesOf(page.content).filter(fits) };
+		const { content } = await fetchFirstDevices(platform);
+		return { results: linesOf(content).filter(({ name }) => name.toLowerCase().includes(text.toLowerCase())) };
 	}
 	const next = skip + PAGE_SIZE;
 	if (items.length < PAGE_SIZE || next >= reportedTotal) return { results };

@@ -38,7 +38,6 @@ export const returnAllField: INodeProperties = {
 	description: 'Whether to return all results or only up to a given limit',
 };
 
-/** 'Return All' and 'Limit', the first fields of every Get Many. */
 export const limitFields = [returnAllField, LIMIT];
 
 const SKIP = numberField('Skip', 'skip', [0, Number.MAX_SAFE_INTEGER], 0, {

@@ -26,7 +26,6 @@ export const properties: INodeProperties[] = [
 	...Object.entries(RESOURCES).flatMap(([name, resource]) => fieldsOf(name, resource)),
 ];
 
-/** The names of all options of the node, also those of single operations. */
 export const OPTION_NAMES = optionNames(properties);
 
 const LABELS = Object.fromEntries(

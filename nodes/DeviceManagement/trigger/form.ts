@@ -41,15 +41,11 @@ const FIRST_POLL = [
 	},
 ] as const;
 
-/** What users should know before the first poll. It stays visible after a test, which is no poll. */
-export const triggerHints: NodeHint[] = [
-	{
-		message:
-			"The first poll only records the current state. To include devices that are already offline, set 'First Poll' under 'Options'.",
-		location: 'outputPane',
-		whenToDisplay: 'always',
-	},
-];
+const RECORDS_FIRST =
+	"The first poll only records the current state. To include devices that are already offline, set 'First Poll' under 'Options'.";
+
+/** They stay visible after a test, which is no poll. */
+export const triggerHints: NodeHint[] = [{ message: RECORDS_FIRST, location: 'outputPane', whenToDisplay: 'always' }];
 
 /** 'Online Status' is only shown in workflows that have it: people took it for a condition. */
 const watchedFilters = filtersField.options.map((filter) =>
@@ -91,7 +87,6 @@ export const triggerFields: INodeProperties[] = [
 
 const OPTION_NAMES = optionNames(triggerFields);
 
-/** The node's subtitle: the labels of its events. */
 export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.stringify(
 	Object.fromEntries(EVENTS.map(({ name, label }) => [name, label])),
 )})[event]).join(", ") }}`;

@@ -15,15 +15,13 @@ export function findMistake(rules: readonly ChangeRule[], field: WatchedField, v
 		const side = (['from', 'to'] as const).find((each) => !mayMatch(rule, each, field, values));
 		if (side === undefined) continue;
 		const what = `${side === 'to' && rule.limit ? `a number ${rule.limit} ` : ''}"${rule[side]}"`;
-		const texts = values
-			.map((value) => shownText(value, field) || 'an empty text')
-			.map((text) => (text.startsWith('\0') ? 'a long text' : text));
+		const texts = values.map((value) => shownText(value, field).replace(/^\0.*/, 'a long text'));
 		const counts = countTexts(texts).map(([text, count]) => `${text} (${count})`);
 		const others = counts.length > FEW ? ` and ${counts.length - FEW} others` : '';
 		return {
 			message: `No device has ${what} in ${wordsFor(field)}`,
 			/** The values that exist, with their numbers. */
-			found: `${counts.slice(0, FEW).join(', ')}${others}`,
+			found: `${counts.slice(0, FEW).join(', ') || 'an empty text'}${others}`,
 			remedy: `Correct '${side === 'to' ? 'To' : 'From'}' under 'Conditions'.`,
 		};
 	}
@@ -39,5 +37,5 @@ function mayMatch(rule: ChangeRule, side: 'from' | 'to', field: WatchedField, va
 	return given.some((value) => looksLikeNumber(shownText(value, field)) === looksLikeNumber(rule[side]));
 }
 
-/** Whether a text begins like a number: also a version, a date or a value with a unit. */
+/** Also a version, a date or a value with a unit. */
 const looksLikeNumber = (text: string) => /^[-+.]*\d/.test(text);

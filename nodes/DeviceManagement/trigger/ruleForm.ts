@@ -22,13 +22,9 @@ const LIMITS = [
 ] as const;
 
 const VALUE = { placeholder: 'Any value', hint: 'Online Status: usually 0 = offline, 1 = online' };
-const FROM = textField('From', 'from', '1', 'Value before the change. Leave it empty to match any value.');
-const TO = textField(
-	'To',
-	'to',
-	'0',
-	"Value after the change. Leave it empty to match any value. 'Below' and 'Above' report a number once, when it passes the limit. The limit itself is neither.",
-);
+const FROM_WORDS = 'Value before the change. Leave it empty to match any value.';
+const TO_WORDS =
+	"Value after the change. Leave it empty to match any value. 'Below' and 'Above' report a number once, when it passes the limit. The limit itself is neither.";
 
 /** The rules. The defaults of their fields are those of {@link schema}. */
 export const conditionsField = entriesField(
@@ -44,8 +40,8 @@ export const conditionsField = entriesField(
 		...inRule(textField('Attribute', 'attribute', 'battery', 'Name of the attribute'), 'searchAttributes', {
 			field: WITH_KEYS,
 		}),
-		...inRule({ ...FROM, ...VALUE }, 'searchValues'),
-		...inRule({ ...TO, ...VALUE }, 'searchValues', {}, LIMITS),
+		...inRule({ ...textField('From', 'from', '', FROM_WORDS), ...VALUE }, 'searchValues'),
+		...inRule({ ...textField('To', 'to', '', TO_WORDS), ...VALUE }, 'searchValues', {}, LIMITS),
 	],
 );
 
@@ -55,7 +51,6 @@ function inRule(plain: INodeProperties, method: string, show = {}, modes: typeof
 	return pickedFields(plain, method, [{ show, hide: isPicked }, { show: { ...show, ...isPicked } }], modes);
 }
 
-/** The dropdowns of the fields. */
 export const ruleChoices = {
 	searchAttributes: listOf((devices) =>
 		devices.flatMap(({ attributes }) => (isRecord(attributes) ? Object.keys(attributes).map(choiceOf) : [])),
@@ -78,7 +73,6 @@ const choiceOf = (value: string): Choice => ({ value });
 
 const trimmedSchema = givenTextSchema.transform((text) => text.trim()).default('');
 const limitSchema = z.enum(LIMITS.map(({ name }) => name));
-const hasLimit = (given: unknown) => isRecord(given) && limitSchema.safeParse(given['mode']).success;
 
 const schema = z.strictObject({
 	field: z.enum(FIELDS.map(({ name }) => name)).default('onlineStatus'),
@@ -86,7 +80,8 @@ const schema = z.strictObject({
 	// Nothing would match any value.
 	from: z.preprocess(chosenValue, trimmedSchema),
 	to: z.preprocess(
-		(given) => (hasLimit(given) ? given : { value: chosenValue(given) }),
+		(given) =>
+			isRecord(given) && limitSchema.safeParse(given['mode']).success ? given : { value: chosenValue(given) },
 		z.object({ mode: limitSchema.optional(), value: trimmedSchema }),
 	),
 });

@@ -43,9 +43,7 @@ export function isForState({ from, to }: ChangeRule): boolean {
 	return from === '' && to !== '';
 }
 
-/**
- * Whether two values of a field are the same, or no rule with a limit tells them apart, as a battery at 19 and at 18 if the limit is 20.
- */
+/** Whether two values are the same, or no rule with a limit tells them apart: a battery at 19 and at 18, if the limit is 20. */
 export function isAlike(rules: readonly ChangeRule[], field: WatchedField, one: Kept, other: Kept): boolean {
 	if (isSame(one, other, field.name)) return true;
 	const own = rulesFor(rules, field);
@@ -54,21 +52,16 @@ export function isAlike(rules: readonly ChangeRule[], field: WatchedField, one: 
 		rule.limit === undefined ? isMet(rule, 'to', value) : isBeyond(rule, lastNumberOf(value, field)),
 	];
 	// A rule without a value asks for every change.
-	const isOnOneSide = (rule: ChangeRule) =>
-		rule.from + rule.to !== '' && `${sideOf(rule, one)}` === `${sideOf(rule, other)}`;
-	return hasLimit(own) && own.every(isOnOneSide);
+	const asksForAll = own.some(({ from, to }) => from + to === '');
+	return hasLimit(own) && !asksForAll && own.every((rule) => `${sideOf(rule, one)}` === `${sideOf(rule, other)}`);
 }
 
 /** Returns a value with the last number before it, if rules have a limit and the value is no number: it says nothing about the limit. */
-export function bridgeGap(
-	rules: readonly ChangeRule[],
-	field: WatchedField,
-	before: Kept | undefined,
-	value: Kept,
-): Kept {
-	const isGap = hasLimit(rulesFor(rules, field)) && Number.isNaN(numberOf(value, field));
-	const last = isGap && before !== undefined ? lastNumberOf(before, field) : NaN;
-	return Number.isNaN(last) ? value : { id: partOf(value, 'id'), shown: partOf(value, 'shown'), last };
+export function bridgeGap(rules: readonly ChangeRule[], field: WatchedField, value: Kept, before: Kept = null): Kept {
+	const last = lastNumberOf(before, field);
+	const isNumber = !Number.isNaN(numberOf(value, field));
+	if (isNumber || Number.isNaN(last) || !hasLimit(rulesFor(rules, field))) return value;
+	return { id: partOf(value, 'id'), shown: partOf(value, 'shown'), last };
 }
 
 /** Whether a value is no number, and the last number before it is known. */
@@ -93,7 +86,7 @@ export function numberOf(value: Kept, { name }: Pick<WatchedField, 'name'>): num
 	return /^[-+.\d]+(e[-+]?\d\d?)?$/i.test(text) ? Number(text) : NaN;
 }
 
-/** Returns the text of a value that a rule is compared with. Of a long value, it is the digest. */
+/** Returns the text of a value that a rule is compared with. */
 export function shownText(value: Kept, { name }: Pick<WatchedField, 'name'>): string {
 	return textOf(partOf(value, 'shown'), name).trim();
 }
@@ -102,7 +95,6 @@ function lastNumberOf(value: Kept, field: WatchedField): number {
 	return isRecord(value) && 'last' in value ? Number(value['last']) : numberOf(value, field);
 }
 
-/** Whether a number is on the side of the limit that a rule asks for. */
 function isBeyond({ limit, to }: ChangeRule, number: number): boolean {
 	return limit === 'below' ? number < Number(to) : limit === 'above' && number > Number(to);
 }

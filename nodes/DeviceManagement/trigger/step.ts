@@ -66,7 +66,7 @@ export function step(before: Entry | undefined, device: Device, isInside: boolea
 	const changes = compared.map((field): Change => {
 		const previous = known?.values[field.name];
 		const last = known?.waiting?.[field.name]?.value ?? previous;
-		return { field, previous, current: bridgeGap(rules, field, last, keepValue(field, device)) };
+		return { field, previous, current: bridgeGap(rules, field, keepValue(field, device), last) };
 	});
 	const isSettled = known !== undefined && known.waiting === undefined && known.away === undefined;
 	if (isSettled && wasInside === isInside && changes.every(isIdentical)) return { entry: known, events: NO_EVENTS };

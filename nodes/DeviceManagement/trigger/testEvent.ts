@@ -40,17 +40,12 @@ export async function fetchTestEvents(platform: Platform, parameters: TriggerPar
 	});
 	if (devices.length === 0) {
 		const missing = missingGroupAndNames() ?? "No device matches the 'Filters'.";
-		throw inputFailure(
-			'No data with the current filter could be found',
-			`${missing} Change the filters, or remove them to see any device.`,
-		);
+		const remedy = `${missing} Change the filters, or remove them to see any device.`;
+		throw inputFailure('No data with the current filter could be found', remedy);
 	}
 	for (const field of fields) {
-		const mistake = findMistake(
-			rules,
-			field,
-			devices.map((device) => keepValue(field, device)),
-		);
+		const values = devices.map((device) => keepValue(field, device));
+		const mistake = findMistake(rules, field, values);
 		if (mistake === undefined) continue;
 		const count = devices.length.toLocaleString('en-US');
 		throw inputFailure(mistake.message, `The ${count} newest devices have ${mistake.found}. ${mistake.remedy}`);

@@ -46,7 +46,6 @@ export function textOf(kept: Kept, field: string): string {
 	return field === 'onlineStatus' || field === 'status' ? statusOf(text) : text;
 }
 
-/** Whether two values of a field are the same. */
 export function isSame(one: Kept, other: Kept, field: string): boolean {
 	return textOf(partOf(one, 'id'), field) === textOf(partOf(other, 'id'), field);
 }
