@@ -181,8 +181,9 @@ function readCriteria({ body, compositeStatus }: Record<string, unknown>, byAgen
 
 /** Returns the tags as text with commas. An expression may return a list. */
 function readTags(given: unknown): string {
-	const isList = Array.isArray(given);
-	const tags = isList ? check(z.array(textSchema), given, 'Tags') : check(textSchema, given, 'Tags').split(',');
+	const tags = Array.isArray(given)
+		? check(z.array(textSchema), given, 'Tags')
+		: check(textSchema, given, 'Tags').split(',');
 	const texts = tags.map((tag) => tag.trim()).filter((tag) => tag !== '');
 	const broken = tags.find((tag) => tag.includes(','));
 	const text = texts.join(',');

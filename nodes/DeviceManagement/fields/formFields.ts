@@ -31,8 +31,6 @@ export const EXISTS = { _cnd: { exists: true } } as const;
 /**
  * Returns a field whose value is chosen from what devices have, or entered: see `chosenValue`. Before it stands the field for a value from
  * before it had a list: n8n shows the first one that is not hidden, and gives a new entry the default of the last one.
- * @param searchListMethod the `listSearch` method with the choices
- * @param shown when each of the two is shown
  * @param others more modes; n8n shows about ten characters of a label
  */
 export function pickedFields(

@@ -46,7 +46,6 @@ export type Settings = ReturnType<typeof readSettings>;
 /**
  * Returns the settings for requests from 'Options', and all options for those of single operations. Options of another operation
  * are accepted: n8n keeps them when the operation changes.
- * @param names all options of the node
  * @throws Failure `input` for anything but an object, for an unknown option, and for a value beyond the field's limits
  */
 export function readSettings(read: ReadParameter, names: ReadonlySet<string>) {

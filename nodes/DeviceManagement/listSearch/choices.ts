@@ -46,7 +46,7 @@ function linesOf(
 
 /** Returns an online status with what it usually means: the API document doesn't say it. */
 export function statusChoice(value: string): Choice {
-	const meaning = { '0': ' · usually offline', '1': ' · usually online' }[value] ?? '';
+	const meaning = value === '0' ? ' · usually offline' : value === '1' ? ' · usually online' : '';
 	return { value, label: `${value}${meaning}` };
 }
 

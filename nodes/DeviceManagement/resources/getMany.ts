@@ -19,7 +19,6 @@ export interface ListWords {
 	readonly ifChanges: string;
 	/** The fields to sort by so that new items come last; undefined for a list without 'Sort'. */
 	readonly order?: string;
-	/** What the items are, in words; default: items. */
 	readonly items?: string;
 	/** Whether items may be equal or share an `id`, so that they are counted and not compared. Such a list has no 'Limit' and 'Skip'. */
 	readonly isOfRows?: boolean;

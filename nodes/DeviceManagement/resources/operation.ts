@@ -18,7 +18,6 @@ export interface Item {
 	settings: Settings;
 }
 
-/** An operation: its name, its fields and its handler, in one place. */
 export interface Operation {
 	name: string;
 	/** A phrase for the node panel. n8n names a new node by it. */

@@ -32,6 +32,7 @@ const EMIT = [
 	{ name: 'One Item per Poll', value: 'perPoll', description: 'One item lists all events, for example for one email' },
 ] as const;
 
+const FIRST_POLL_WORDS = 'What to do on the first poll, and after you change what is watched';
 const FIRST_POLL = [
 	{ name: 'Only Record the Current State', value: 'remember', description: 'Report changes from then on' },
 	{
@@ -73,13 +74,7 @@ export const triggerFields: INodeProperties[] = [
 	...asGiven({ ...filtersField, options: watchedFilters }),
 	...outputFields,
 	...optionsField([
-		choiceField(
-			'First Poll',
-			'firstPoll',
-			FIRST_POLL,
-			'remember',
-			'What to do on the first poll, and after you change what is watched',
-		),
+		choiceField('First Poll', 'firstPoll', FIRST_POLL, 'remember', FIRST_POLL_WORDS),
 		choiceField('Items per Poll', 'emit', EMIT, 'perDevice', 'How to group the events of a poll'),
 		optionFields.pageSize,
 	]),
@@ -137,10 +132,8 @@ function readAttributes(read: ReadParameter, isWatched: boolean, rules: Readonly
 	refuseUnused('Attributes', named.length > 0 && !isWatched, "Empty it, or add 'Attribute Changed' to 'Events'.");
 	const keys = [...named, ...rules.map(({ key }) => key)].filter((key) => key !== '');
 	if (keys.length > 0 || !isWatched) return [...new Set(keys)].sort();
-	throw inputFailure(
-		"'Attributes' is empty",
-		"Enter a name, add a condition for an attribute, or remove 'Attribute Changed' from 'Events'.",
-	);
+	const remedy = "Enter a name, add a condition for an attribute, or remove 'Attribute Changed' from 'Events'.";
+	throw inputFailure("'Attributes' is empty", remedy);
 }
 
 function refuseUnused(label: string, isUnused: boolean, remedy: string): void {

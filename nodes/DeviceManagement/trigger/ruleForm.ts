@@ -72,7 +72,7 @@ function valueChoices(devices: readonly Device[], form: (name: string) => string
 const choiceOf = (value: string): Choice => ({ value });
 
 const trimmedSchema = givenTextSchema.transform((text) => text.trim()).default('');
-const limitSchema = z.enum(LIMITS.map(({ name }) => name));
+const limitSchema = z.object({ mode: z.enum(LIMITS.map(({ name }) => name)) });
 
 const schema = z.strictObject({
 	field: z.enum(FIELDS.map(({ name }) => name)).default('onlineStatus'),
@@ -80,9 +80,8 @@ const schema = z.strictObject({
 	// Nothing would match any value.
 	from: z.preprocess(chosenValue, trimmedSchema),
 	to: z.preprocess(
-		(given) =>
-			isRecord(given) && limitSchema.safeParse(given['mode']).success ? given : { value: chosenValue(given) },
-		z.object({ mode: limitSchema.optional(), value: trimmedSchema }),
+		(given) => (limitSchema.safeParse(given).success ? given : { value: chosenValue(given) }),
+		limitSchema.partial().extend({ value: trimmedSchema }),
 	),
 });
 
@@ -92,6 +91,8 @@ export function readRules(read: ReadParameter): Array<ChangeRule & { readonly ke
 	return rules.map(({ field, attribute, from, to: { mode: limit, value: to } }) => {
 		const key = WITH_KEYS.includes(field) ? attribute.trim() : '';
 		const name = key === '' ? field : `${field}.${key}`;
+		if (WITH_KEYS.includes(name))
+			throw inputFailure("A condition has no 'Attribute'", 'Choose one, or remove the condition.');
 		if (limit !== undefined && Number.isNaN(numberOf(to, { name: '' }))) {
 			const message = `'To' under 'Conditions' is ${to === '' ? 'empty' : `"${to}"`} instead of a number`;
 			throw inputFailure(message, "Enter a number, or choose 'By Value'.");
@@ -104,11 +105,7 @@ export function readRules(read: ReadParameter): Array<ChangeRule & { readonly ke
 export function refuseUnwatched(rules: ReturnType<typeof readRules>, fields: readonly WatchedField[]): void {
 	const unwatched = rules.find(({ field }) => fields.every(({ name }) => name !== field));
 	if (unwatched === undefined) return;
-	const kind = FIELDS.find(({ name }) => name === unwatched.field.split('.')[0]);
-	if (kind?.hasKeys === true && unwatched.key === '')
-		throw inputFailure("A condition has no 'Attribute'", 'Choose one, or remove the condition.');
-	throw inputFailure(
-		`A condition is for '${kind?.label}', which no event in 'Events' watches`,
-		"Add its event, or remove the condition. To watch only one group, use the filter 'Group'.",
-	);
+	const label = FIELDS.find(({ name }) => name === unwatched.field.split('.')[0])?.label;
+	const remedy = "Add its event, or remove the condition. To watch only one group, use the filter 'Group'.";
+	throw inputFailure(`A condition is for '${label}', which no event in 'Events' watches`, remedy);
 }

@@ -16,10 +16,7 @@ export interface ChangeRule {
 	readonly limit?: 'above' | 'below' | undefined;
 }
 
-/**
- * Whether to report a change. Rules of one field are alternatives. For a field without a rule, every change is reported. Before a state
- * that was not reported yet, nothing is known: only a rule for the state counts.
- */
+/** Whether to report a change. Before a state that was not reported yet, nothing is known: only a rule for the state counts. */
 export function isAskedFor(rules: readonly ChangeRule[], { field, previous, current }: Change): boolean {
 	if (previous === undefined) return asksForState(rules, field, current);
 	const own = rulesFor(rules, field);
@@ -58,10 +55,9 @@ export function isAlike(rules: readonly ChangeRule[], field: WatchedField, one: 
 
 /** Returns a value with the last number before it, if rules have a limit and the value is no number: it says nothing about the limit. */
 export function bridgeGap(rules: readonly ChangeRule[], field: WatchedField, value: Kept, before: Kept = null): Kept {
+	if (!hasLimit(rulesFor(rules, field)) || !Number.isNaN(numberOf(value, field))) return value;
 	const last = lastNumberOf(before, field);
-	const isNumber = !Number.isNaN(numberOf(value, field));
-	if (isNumber || Number.isNaN(last) || !hasLimit(rulesFor(rules, field))) return value;
-	return { id: partOf(value, 'id'), shown: partOf(value, 'shown'), last };
+	return Number.isNaN(last) ? value : { id: partOf(value, 'id'), shown: partOf(value, 'shown'), last };
 }
 
 /** Whether a value is no number, and the last number before it is known. */
@@ -69,11 +65,7 @@ export function isGap(value: Kept): boolean {
 	return isRecord(value) && 'last' in value;
 }
 
-/**
- * Whether a rule accepts a value before or after a change: the rule's text is empty, or it is the text that users see, without spaces
- * around it. Of a long value, only a digest is known, so it must be the same character by character. A value that is no number is on
- * neither side of a limit.
- */
+/** Whether a rule accepts a value before or after a change: its text is empty, or is what users see, or its limit is passed. */
 export function isMet(rule: ChangeRule, side: 'from' | 'to', value: Kept): boolean {
 	const { field: name, limit, [side]: text } = rule;
 	if (side === 'to' && limit !== undefined) return isBeyond(rule, numberOf(value, { name }));
