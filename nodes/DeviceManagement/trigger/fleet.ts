@@ -70,7 +70,6 @@ function sinceOf(newest: string, now: number): string {
 	return newest !== '' && newest < yesterday ? newest : yesterday;
 }
 
-/** Returns what to remember after a poll, and its events. */
 function merge(known: State['devices'], outcomes: readonly Outcome[]) {
 	const changed = outcomes.filter(({ sn, entry }) => known.get(sn) !== entry);
 	if (changed.length === 0) return { devices: known, events: [] };

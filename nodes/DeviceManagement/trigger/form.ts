@@ -107,7 +107,6 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 	}
 	return {
 		events,
-		/** Keys, each once, in alphabetical order. */
 		attributes,
 		fields,
 		rules,

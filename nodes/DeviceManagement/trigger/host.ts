@@ -27,7 +27,6 @@ export function hostOf(context: IPollFunctions) {
 		workflowId,
 		credentialId: node.credentials?.[CREDENTIAL_TYPE]?.id ?? null,
 		budgetMs,
-		/** Whether this is the first poll of its activation. */
 		isFirst,
 		isNewLeader: isFirst && mode === 'leadershipChange',
 		/** Whether n8n waits for this poll, at its start or for a person. Polls of n8n's scheduler have less time, and mode `update`. */
@@ -35,7 +34,6 @@ export function hostOf(context: IPollFunctions) {
 		isAwaited: isFirst && (mode === 'activate' || (mode === 'update' && budgetMs === FIVE_MINUTES_MS)),
 		/** Whether n8n keeps the state as a durable cursor, also after quiet polls. It marks its other states with `__dataChanged`. */
 		hasCursor: () => !('__dataChanged' in data()),
-		/** Returns the state that n8n has; undefined if it has none. */
 		readState: () => {
 			const { state } = data();
 			return typeof state === 'string' ? state : undefined;

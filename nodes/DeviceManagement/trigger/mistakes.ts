@@ -3,7 +3,6 @@ import { type ChangeRule, isMet, numberOf, shownText } from './rules';
 import type { Kept } from './values';
 import { type WatchedField, wordsFor } from './watched';
 
-/** Most values to name. */
 const FEW = 10;
 
 /**
@@ -20,7 +19,6 @@ export function findMistake(rules: readonly ChangeRule[], field: WatchedField, v
 		const others = counts.length > FEW ? ` and ${counts.length - FEW} others` : '';
 		return {
 			message: `No device has ${what} in ${wordsFor(field)}`,
-			/** The values that exist, with their numbers. */
 			found: `${counts.slice(0, FEW).join(', ') || 'an empty text'}${others}`,
 			remedy: `Correct '${side === 'to' ? 'To' : 'From'}' under 'Conditions'.`,
 		};

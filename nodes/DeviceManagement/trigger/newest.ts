@@ -14,7 +14,6 @@ import type { TriggerParameters } from './form';
 import { type Entry, isDate, type Step } from './step';
 import type { EventName } from './watched';
 
-/** A listed device, compared with what is remembered of it. */
 export type Compared = Step & { readonly sn: string; readonly id: JsonValue };
 
 /** The last complete list, in which no two devices had one serial number: when it was read (`Clock.now`), and the number of devices now. */
@@ -25,7 +24,6 @@ export interface LastList {
 	readonly isSorted?: boolean;
 }
 
-/** Devices of a page. */
 const FEW = 100;
 const LONGEST_MS = 3_600_000;
 

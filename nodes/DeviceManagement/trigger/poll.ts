@@ -19,12 +19,10 @@ import { encodeState, type State } from './state';
 import { fetchTestEvents } from './testEvent';
 import { digestOf } from './values';
 
-/** What n8n gets: the items, or null. */
 type Output = INodeExecutionData[][] | null;
 
 /** Largest state, in characters: two million serial numbers of 20. n8n loads and saves it with the workflow. */
 const LARGEST_STATE = 50_000_000;
-/** Time that a poll may need to end after its deadline. */
 const GRACE_MS = 60_000;
 
 /**
@@ -62,7 +60,6 @@ export async function pollDevices(context: IPollFunctions, open = openPlatform):
 	}
 }
 
-/** Returns the items of “Fetch Test Event”: the newest devices as events. */
 async function pollManually({ context, node, budgetMs }: Host): Promise<INodeExecutionData[][]> {
 	try {
 		const parameters = readTriggerParameters(context);
@@ -136,7 +133,6 @@ function fingerprintOf(host: Host, parameters: TriggerParameters, credential: Cr
 	return digestOf([host.workflowId ?? null, watchedBy(parameters), credential.baseUrl.href, user]);
 }
 
-/** Returns the values that decide about a baseline, by the labels of their fields. */
 function watchedBy({ events, attributes, criteria, own }: TriggerParameters) {
 	const Filters = [JSON.parse(criteria.body), criteria.query, own];
 	return { Events: [...events].sort(), Attributes: attributes, Filters };

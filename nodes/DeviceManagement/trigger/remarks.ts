@@ -10,7 +10,6 @@ interface Circumstances
 	extends Pick<StepOptions, 'events' | 'fields' | 'rules' | 'isFirstList'>,
 		Pick<TriggerParameters, 'criteria' | 'own'> {
 	readonly missingGroup: string | undefined;
-	/** Why a device that may be removed could not be checked. */
 	readonly failure: Failure | undefined;
 }
 

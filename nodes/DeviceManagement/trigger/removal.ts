@@ -9,11 +9,10 @@ import { removedEvent } from './events';
 import type { TriggerParameters } from './form';
 import type { Entry, Step, StepOptions } from './step';
 
-/** Most devices to request in one poll. The others wait for later polls. */
 const MAX_PER_POLL = 100;
 /** Longest wait for one of them, so that a poll ends in time. The next poll asks again. */
 const LONGEST_CHECK_MS = 10_000;
-/** How long a device that is no longer listed stays remembered, in seconds: 30 days. */
+/** 30 days, in seconds. */
 const REMEMBERED = 30 * 86_400;
 
 /** What a poll makes of a device. Without an entry, it is forgotten. */
@@ -57,7 +56,6 @@ export async function checkMissing(
 	return { outcomes, failure: [...found.values()].find((says) => says instanceof Failure) };
 }
 
-/** Returns what a failed request says about its device. */
 function meaningOf(thrown: unknown): 'removed' | Failure {
 	if (!(thrown instanceof Failure) || thrown.details.signInFailed === 'for good') throw thrown;
 	return meansNoDevice(thrown.details) ? 'removed' : thrown;

@@ -15,7 +15,6 @@ import { FIELDS, type WatchedField } from './watched';
 const FIELD_CHOICES = FIELDS.map(({ name, label }) => ({ name: label, value: name }));
 const WITH_KEYS = FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name);
 
-/** The modes of 'To' that compare numbers. */
 const LIMITS = [
 	{ displayName: 'Below', name: 'below', placeholder: 'e.g. 20' },
 	{ displayName: 'Above', name: 'above', placeholder: 'e.g. 80' },
@@ -101,7 +100,6 @@ export function readRules(read: ReadParameter): Array<ChangeRule & { readonly ke
 	});
 }
 
-/** Refuses a rule for a field whose changes no event reports. */
 export function refuseUnwatched(rules: ReturnType<typeof readRules>, fields: readonly WatchedField[]): void {
 	const unwatched = rules.find(({ field }) => fields.every(({ name }) => name !== field));
 	if (unwatched === undefined) return;

@@ -1,7 +1,6 @@
 import type { Entry } from './step';
 import type { Kept } from './values';
 
-/** What a poll stores for the next one. */
 export interface State {
 	/** A digest of the form, the platform and the user. A poll ignores a state with another one. */
 	readonly fingerprint: string;
@@ -11,7 +10,6 @@ export interface State {
 	readonly since: string | undefined;
 	/** The newest date of a device so far; empty if none had one. */
 	readonly newest: string;
-	/** The names of the watched fields. */
 	readonly fields: readonly string[];
 	/** By serial number: each device that was listed and not removed. Equal entries are one object. */
 	readonly devices: ReadonlyMap<string, Entry>;

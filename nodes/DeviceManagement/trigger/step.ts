@@ -9,7 +9,6 @@ import { asksForState, bridgeGap, type ChangeRule, isAlike, isAskedFor, isGap, l
 import { type Kept, keepValue } from './values';
 import { type EventName, UPDATE_TIME, type WatchedField } from './watched';
 
-/** What is remembered of a device. */
 export interface Entry {
 	/** By field: the value that the next poll compares with. A state that is still to be reported has none. */
 	readonly values: Readonly<Record<string, Kept>>;
@@ -34,7 +33,6 @@ export interface StepOptions {
 	readonly own: OwnFilters | undefined;
 	readonly holdSeconds: number;
 	readonly now: number;
-	/** The number of the state. */
 	readonly number: number;
 	/** The oldest date of a new device; undefined in a baseline, which has none. */
 	readonly since: string | undefined;
@@ -98,7 +96,6 @@ function isCreated(before: Entry | undefined, { createTime }: Device, { events, 
 	return before.away !== undefined && isDate(createTime) && createTime > before.away.newest;
 }
 
-/** Whether a value says that it is older than a date. */
 function isOlder(value: unknown, date: string): boolean {
 	return isDate(value) && value < date;
 }

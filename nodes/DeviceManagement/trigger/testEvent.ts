@@ -71,7 +71,6 @@ function sampleEvents(devices: readonly Device[], { events, fields, rules }: Tri
 	];
 }
 
-/** Returns the change to the value that a device has, if a condition asks for it. */
 function sampleChange(field: WatchedField, rules: readonly ChangeRule[], device: Device): DeviceEvent[] {
 	const current = keepValue(field, device);
 	const own = rules.filter((rule) => rule.field === field.name);

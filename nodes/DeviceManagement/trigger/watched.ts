@@ -6,7 +6,6 @@ import { type Device, nameOf } from '../core/device';
 import { isRecord, type JsonValue } from '../core/json';
 import { idOf } from '../core/record';
 
-/** A field of a device that has an event of change. */
 interface FieldKind {
 	readonly name: string;
 	readonly event: string;
@@ -25,7 +24,6 @@ interface FieldKind {
 	readonly show: (value: JsonValue, key: string, known: Device) => Device;
 }
 
-/** Returns the entry of a field whose value is compared and shown as it is. */
 function plainField<Name extends string>(name: Name, label: string, description: string) {
 	const read = (device: Device) => device[name];
 	const show = (value: JsonValue) => ({ [name]: value });
@@ -89,7 +87,6 @@ export const EVENTS = [
 	})),
 ].sort(byLabel);
 
-/** The names of events in saved workflows. */
 export type EventName = (typeof EVENTS)[number]['name'];
 
 /** A watched value of each device. Its name is that of events, rules and sort orders: `attributes.firmware` (section 1.3). */
