@@ -98,11 +98,9 @@ export class NodePanel extends Form {
 
 	/** What the fields with these words show, from the first to the last. */
 	async values(label: string): Promise<string[]> {
-		const fields = await this.root
-			.locator('.parameter-item')
-			.filter({ has: caption(this.page, label) })
-			.all();
-		const shown = await Promise.all(fields.map(async (field) => await field.locator('input').all()));
+		const fields = this.root.locator('.parameter-item').filter({ has: caption(this.page, label) });
+		await fields.first().waitFor();
+		const shown = await Promise.all((await fields.all()).map(async (field) => await field.locator('input').all()));
 		return await Promise.all(shown.flat().map(async (input) => await input.inputValue()));
 	}
 
