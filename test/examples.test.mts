@@ -183,7 +183,7 @@ describe('examples', () => {
 	test('send each mail again if the server refuses it, and to nobody until the user says to whom', async () => {
 		const senders = (await examples()).flatMap(({ nodes }) => nodes.filter(({ type }) => type.endsWith('.emailSend')));
 		const people = (await examples()).flatMap(({ nodes }) => nodes.filter(({ name }) => name === 'People'));
-		expect([senders.length, people.length]).toEqual([6, 1]);
+		expect([senders.length, people.length]).toEqual([7, 1]);
 		expect(JSON.stringify(people)).not.toContain('@');
 		for (const sender of senders) {
 			expect(sender).toMatchObject({ retryOnFail: true, maxTries: 5, waitBetweenTries: 5000 });

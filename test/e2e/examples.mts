@@ -9,7 +9,7 @@ import { agentChat, agentTools } from './agent.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
 import { failedExecutions, offlineDevices, offlineReport } from './offline.mts';
 import { newId, published, signIn, submitted } from './runs.mts';
-import { fleetChanges, personInCharge } from './oneMailEach.mts';
+import { fleetChanges, lowBattery, personInCharge } from './oneMailEach.mts';
 import { offlineTickets } from './tickets.mts';
 
 /** Runs each of the workflows that has a run here, by the names of their files. */
@@ -35,6 +35,7 @@ const RUNS: Readonly<Record<string, (setup: ExampleSetup) => Promise<void>>> = {
 	'check-serial-numbers': checkSerialNumbers,
 	'failed-executions': failedExecutions,
 	'fleet-changes': fleetChanges,
+	'low-battery': lowBattery,
 	'offline-devices': offlineDevices,
 	'offline-report': offlineReport,
 	'offline-tickets': offlineTickets,

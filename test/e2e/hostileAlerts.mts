@@ -20,6 +20,7 @@ export const ALERTS: Readonly<Record<string, (given: ExampleSetup) => Promise<vo
 	'failed-executions': failedExecutions,
 	'fleet-changes': fleetChanges,
 	heartbeat,
+	'low-battery': lowBattery,
 	'offline-devices': offlineDevices,
 	'offline-report': offlineReport,
 	'offline-tickets': offlineTickets,
@@ -60,12 +61,25 @@ async function offlineDevices(given: ExampleSetup): Promise<void> {
 }
 
 /** One line for each device, whatever its name has. */
-async function fleetChanges({ main, mailServer, workflow, devices }: ExampleSetup): Promise<void> {
+async function fleetChanges(setup: ExampleSetup): Promise<void> {
+	await sendsLines(setup, 'Devices changed', { event: 'deviceCreated' }, 'Devices new');
+}
+
+async function lowBattery(setup: ExampleSetup): Promise<void> {
+	await sendsLines(setup, 'Battery below 20', { event: 'attributeChanged', current: 19 }, 'Low batteries');
+}
+
+async function sendsLines(
+	{ main, mailServer, workflow, devices }: ExampleSetup,
+	trigger: string,
+	event: object,
+	words: string,
+): Promise<void> {
 	if (devices.length === 0) return;
-	const created = reported(devices, OFFLINE).map(({ json }) => ({ json: { ...json, event: 'deviceCreated' } }));
-	resultOf(await byHand(main, { ...workflow, pinData: { 'Devices changed': created } }), 'Send mail');
+	const pinned = reported(devices, OFFLINE).map(({ json }) => ({ json: { ...json, ...event } }));
+	resultOf(await byHand(main, { ...workflow, pinData: { [trigger]: pinned } }), 'Send mail');
 	const { subject, text = '' } = mailServer.mails.at(-1) ?? {};
-	assert.equal(subject, `Devices new: ${devices.length}`);
+	assert.equal(subject, `${words}: ${devices.length}`);
 	assert.equal(text.split('\n').length, Math.min(devices.length, 50) + (devices.length > 50 ? 1 : 0));
 }
 

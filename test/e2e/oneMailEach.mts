@@ -1,4 +1,4 @@
-/** The examples that send mails about groups: to the person in charge, and about devices that are new, moved or removed. */
+/** The examples that send one mail about a poll, or one to each person in charge. */
 import assert from 'node:assert/strict';
 
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
@@ -28,6 +28,20 @@ export async function fleetChanges({ checks, main, mailServer, workflow }: Examp
 		assert.deepEqual([mail?.subject, others], ['Devices new: 1, moved: 2, removed: 1', []]);
 		const moved = ['RT3: moved from South to North', 'RT4: moved from South to no group'];
 		assert.equal(mail?.text, ['RT1: new in North', 'RT2: removed', ...moved].join('\n'));
+	});
+}
+
+/** `low-battery.json` */
+export async function lowBattery({ checks, main, mailServer, workflow }: ExampleSetup): Promise<void> {
+	await main.unpublish(workflow.id);
+	await checks.check('sends one mail about all devices with a low battery', async () => {
+		const known = mailServer.mails.length;
+		const low = events(['attributeChanged', 'RT1', 'North'], ['attributeChanged', 'RT2']);
+		const pinned = low.map(({ json }, at) => ({ json: { ...json, previous: 30, current: 19 - at } }));
+		resultOf(await byHand(main, { ...workflow, pinData: { 'Battery below 20': pinned } }), 'Send mail');
+		const [mail, ...others] = mailServer.mails.slice(known);
+		assert.deepEqual([mail?.subject, others], ['Low batteries: 2', []]);
+		assert.equal(mail?.text, 'RT1 (North): 19\nRT2 (no group): 18');
 	});
 }
 
