@@ -68,13 +68,12 @@ export class Session {
 		}
 	}
 
-	/** Notes a response that proves that the token works: the platform may refuse a request for another reason, but not for now. */
+	/** Notes what a response says about the token that its request was sent with. */
 	private note({ failure, details }: Outcome<unknown>, token: Token, wasDoubted: boolean): void {
-		const { kind, temporary } = details ?? {};
-		const isAnswer = (kind === 'refused' || kind === 'status') && temporary !== true && details?.token === undefined;
-		if (failure !== undefined && !isAnswer) return;
-		token.worked = true;
-		if (wasDoubted) this.account.inVain = undefined;
+		if (details?.token !== undefined) return;
+		// A refused request had a token that works.
+		if (failure === undefined || details?.kind === 'refused') token.worked = true;
+		if (wasDoubted && !this.host.end.aborted) this.account.inVain = undefined;
 	}
 
 	/** Replaces a token that may have expired. Throws the reason for the doubt if that can't be, or if it isn't the token. */
