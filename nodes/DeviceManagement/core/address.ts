@@ -9,7 +9,6 @@ export type Query = Record<string, string | string[]>;
 
 /** The filters of a list as the API takes them (sections 1.4 and 4.1). */
 export interface ListCriteria {
-	/** The search criteria as JSON text. */
 	body: string;
 	query: Query;
 }

@@ -20,14 +20,12 @@ import {
 /** Six pages of 2000 devices without attributes. A small packed response could hold so many values that n8n's memory ends. */
 const MOST_VALUES = 500_000;
 const LARGE_BODY = 1024 * 1024;
-/** Most characters of a page that are searched for its title. */
 const LONGEST_HEAD = 20_000;
 
 /** An HTTP response, with the values of the headers that matter. */
 export interface RawResponse {
 	status: number;
 	retryAfterMs?: number | undefined;
-	/** The origin that a redirect leads to. */
 	redirectOrigin?: string | undefined;
 	charset?: string | undefined;
 	body: Uint8Array;

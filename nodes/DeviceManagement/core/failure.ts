@@ -23,12 +23,10 @@ export interface FailureDetails {
 	message: string;
 	/** What to do about it. Never contains a secret. */
 	remedy: string;
-	/** The platform's return code, if any. */
 	code?: number;
 	httpStatus?: number | undefined;
 	/** Whether the same request may succeed later: by its status's row or a `Retry-After`, or because no response arrived. */
 	temporary?: boolean;
-	/** The wait that the platform asked for, in milliseconds. */
 	retryAfterMs?: number | undefined;
 	/** Whether the key or token was refused, or an expired token may be the reason: a new one may help. */
 	token?: 'refused' | 'doubted' | undefined;
@@ -36,7 +34,6 @@ export interface FailureDetails {
 	inDoubt?: boolean;
 	/** Whether the platform may have refused the page: it sent a code, an error status, or a payload that is no page. */
 	mayRefusePage?: boolean;
-	/** Whether the platform reported success and returned no data. */
 	withoutData?: boolean;
 	/** Set if a sign-in failed, so that the request was not sent: for now, or so that all other requests will fail, too. */
 	signInFailed?: 'for now' | 'for good';

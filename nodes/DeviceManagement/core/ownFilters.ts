@@ -4,7 +4,6 @@ import { isRecord, type JsonValue } from './json';
 /** Filters that the node checks itself, because a platform may ignore a filter, or compare it as something else. */
 export interface OwnFilters {
 	readonly onlineStatus?: number;
-	/** Name or ID. */
 	readonly group?: string;
 }
 

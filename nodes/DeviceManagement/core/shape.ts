@@ -1,6 +1,5 @@
 import { type Device, nameOf } from './device';
 
-/** The fields of a device that the node returns. */
 export type OutputMode =
 	| { output: 'raw' }
 	| { output: 'simplified' }

@@ -26,7 +26,6 @@ export const givenTextSchema = z
 export const oneOf = <T extends string>(choices: ReadonlyArray<{ value: T }>) =>
 	z.enum(choices.map(({ value }) => value));
 
-/** Text that may be missing. */
 export const textSchema = givenTextSchema.nullish().transform((value) => value ?? '');
 
 /**

@@ -161,7 +161,6 @@ function withoutValue(label: string, byAgent: boolean): Failure {
 	return inputFailure(`'${label}' under 'Filters' has no value`, `Fill it in, or ${instead}`);
 }
 
-/** Whether a value is missing, blank, only commas, or a list with such a value. */
 function hasNoValue(value: unknown): boolean {
 	if (value === undefined || value === null) return true;
 	if (typeof value === 'string') return /^[\s,]*$/.test(value);

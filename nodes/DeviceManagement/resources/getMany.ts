@@ -13,7 +13,6 @@ import { check, checkNumber, oneOf } from '../fields/check';
 import { type PagedEndpoint, pageSource } from '../transport/pagedList';
 import type { Item } from './operation';
 
-/** What differs between the lists of the platform. */
 export interface ListWords {
 	/** The label of the option for a list that changes each time, 'If the List Keeps Changing'. */
 	readonly ifChanges: string;

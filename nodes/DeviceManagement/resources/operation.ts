@@ -4,7 +4,6 @@ import type { ReadParameter } from '../fields/check';
 import type { Settings } from '../fields/options';
 import type { Platform } from '../transport/platform';
 
-/** One input item of an execution. */
 export interface Item {
 	/** Items of the same account share it. */
 	platform: Platform;

@@ -7,7 +7,6 @@ export interface Token {
 	readonly value: string;
 	/** When the platform issued it to this process (`Clock.now`); undefined for a token from n8n's store. */
 	readonly issuedAt?: number;
-	/** Whether the platform has accepted a request with it. */
 	worked?: boolean;
 }
 
@@ -38,7 +37,6 @@ export class Account {
 		if (value !== '' && value !== this.dropped?.value) this.token ??= { value };
 	}
 
-	/** Takes the token that the platform has just issued. */
 	takeIssued(value: string): void {
 		const issuedAt = currentClock().now();
 		this.issuedAt.push(issuedAt);
@@ -49,7 +47,6 @@ export class Account {
 		if (this.token === token) [this.token, this.dropped] = [undefined, token];
 	}
 
-	/** Whether the platform has just issued a token to this process. */
 	isNew({ issuedAt = -Infinity }: Token): boolean {
 		return currentClock().now() - issuedAt < NEW_MS;
 	}

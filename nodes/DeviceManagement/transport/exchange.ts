@@ -20,7 +20,6 @@ export interface WireRequest {
 	method: IHttpRequestMethods;
 	url: string;
 	query?: Query | undefined;
-	/** JSON text. */
 	body?: string | undefined;
 	skipCertificateCheck: boolean;
 	/** Longest time from sending to reading the last byte, in milliseconds. */
@@ -28,7 +27,6 @@ export interface WireRequest {
 	cancel?: AbortSignal | undefined;
 }
 
-/** n8n's response, with the body as a stream. */
 const responseSchema = z.object({
 	statusCode: z.number(),
 	// n8n returns an instance of axios' own class.
@@ -110,7 +108,6 @@ function requestOptions(request: WireRequest, abortSignal: AbortSignal): IHttpRe
 	};
 }
 
-/** Returns the whole body; undefined if it is too large. */
 async function collect(
 	body: z.infer<typeof responseSchema>['body'],
 	contentLength: unknown,
@@ -141,7 +138,6 @@ export function parseRetryAfter(header: unknown, date: unknown, nowMs: number): 
 	return waitMs > 0 ? waitMs : undefined;
 }
 
-/** Returns the time in a header; NaN if it has none. */
 function timeOf(header: unknown): number {
 	// Date.parse would accept '-5' as a date, too.
 	return typeof header === 'string' && /^[A-Za-z]{3,9},? /.test(header) ? Date.parse(header) : NaN;

@@ -13,7 +13,6 @@ import type { Platform, PlatformRequest, RequestSettings } from './platform';
 export interface PagedEndpoint
 	extends Omit<PlatformRequest<unknown>, 'schema' | 'settings'>,
 		Partial<Omit<PageSource<JsonObject>, 'fetchPage'>> {
-	/** Values of the `sort` parameter. */
 	sort?: readonly string[] | undefined;
 }
 

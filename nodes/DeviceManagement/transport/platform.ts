@@ -28,7 +28,6 @@ import { exchange, whyNoResponse, type WireRequest } from './exchange';
 import { currentClock, whyEnded } from './waiting/clock';
 import { NOT_SENT, outcomeOf } from './waiting/traffic';
 
-/** A running node, a dropdown, or a trigger's poll. */
 export type PlatformContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 
 export interface OpenOptions {
@@ -54,7 +53,6 @@ export interface PlatformRequest<T>
 	path: string;
 	/** Whether a POST only reads, as a GET does. Anything else is sent again only if its token was refused. */
 	onlyReads?: boolean;
-	/** The schema of the payload, with a description for messages. */
 	schema: z.ZodType<T>;
 	settings: RequestSettings;
 }
@@ -121,7 +119,6 @@ export class Execution {
 		return platform;
 	}
 
-	/** Opens a session for one account. */
 	open(loaded: Credential, itemIndex?: number): Platform {
 		const { context, end, slots, stop } = this;
 		this.account = accountOf(loaded);
@@ -151,7 +148,6 @@ export class Execution {
 		return { request, stop };
 	}
 
-	/** The last step of a request. Returns the unchecked payload. */
 	private async sendOnce(
 		{ path, settings, words, mostValues, ...request }: Omit<PlatformRequest<unknown>, 'schema'>,
 		credential: Credential,

@@ -8,11 +8,8 @@ import { type Row, rowOf } from './table';
 
 /** The words that differ by request, by their place in a message or remedy. They name only fields that the user can see. */
 const REQUEST = {
-	/** Where the names in the request come from. */
 	names: 'the request',
-	/** Where the request body comes from. */
 	body: 'the request',
-	/** What to check after HTTP 404. */
 	address: "'Base URL' in the credential",
 	/** What code 10007 means. */
 	missing: 'The record does not exist',
@@ -29,7 +26,6 @@ const REQUEST = {
 	/** What else to do if there is no envelope. */
 	elsewhere: '',
 };
-/** The words for a refused sign-in where the credential has an API key. */
 const OF_KEY = {
 	notAccepted: 'The platform refused the API key',
 	notRead: 'The platform refused the API key',
@@ -94,7 +90,6 @@ export interface Asked {
 	/** Whether it may change something on the platform, so that an unknown outcome is in doubt. */
 	mayChange: boolean;
 	redact: Redact;
-	/** Whether the credential has an API key. */
 	hasKey?: boolean;
 	/** Most values of its response; default: those of six pages of 2000 devices. */
 	mostValues?: number | undefined;

@@ -15,7 +15,6 @@ export interface RequestOptions {
 	pageSize: number;
 	/** The largest size to ask for, if the platform refuses a small one; default: any. */
 	most?: number | undefined;
-	/** Whether to ask for the ID as the last field of the sort order. */
 	byId?: boolean;
 	/** How many items the first page should not have, if another size can change it. */
 	notOfLength?: number | undefined;
@@ -58,7 +57,6 @@ export async function fetchFirst<T>(
 
 /** Returns the pages of a list, and requests others ahead. It doesn't know where the list ends: callers say how far to request. */
 export class PageFeed<T> {
-	/** How many items a full page has. */
 	readonly pageLength: number;
 	/** The totals of all responses: more than one means that the list has changed. */
 	readonly totals: Set<number | undefined>;

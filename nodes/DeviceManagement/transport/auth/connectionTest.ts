@@ -6,7 +6,6 @@ import { Failure } from '../../core/failure';
 
 type Rules = NonNullable<ICredentialTestRequest['rules']>;
 
-/** Statuses of a platform or proxy that refuses a connection test. */
 const STATUSES = [301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 406, 407, 429, 500, 502, 503, 504];
 
 /**

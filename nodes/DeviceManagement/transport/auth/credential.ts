@@ -132,7 +132,6 @@ function withoutNames({ apiKey, apiKeyName, apiKeyPrefix }: StoredCredential): s
 	);
 }
 
-/** What to enter in a field that must not be empty. */
 const REQUIRED = {
 	apiKey: {
 		apiKey: "Create a key in the platform's user interface and enter it there, or set 'Authentication' to 'Login'.",

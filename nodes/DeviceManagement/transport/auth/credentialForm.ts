@@ -28,12 +28,10 @@ const forLogin = { required: true, displayOptions: { show: { authentication: ['l
 const forOtherApiKey = { displayOptions: { show: { authentication: ['apiKey'], customSignIn: [true] } } };
 const forOtherLogin = { displayOptions: { show: { authentication: ['login'], customSignIn: [true] } } };
 
-/** Returns a field for a text, or of the type in `more`. */
 function field(displayName: string, name: string, description: string, more: Partial<Field>, value = '') {
 	return { displayName, type: 'string', default: value, description, ...more, name } as const;
 }
 
-/** The first choice is the default. */
 function choiceOf(choices: readonly [Choice, ...Choice[]], more: Pick<Field, 'displayOptions'> = {}) {
 	return { type: 'options', options: [...choices], default: choices[0].value, ...more } satisfies Partial<Field>;
 }

@@ -20,7 +20,6 @@ export interface Host {
 	load(): Promise<Credential>;
 	/** Has n8n sign in and store the token. The account learns the outcome. Throws a Failure without a token. */
 	signIn(credential: Credential): Promise<void>;
-	/** Aborted when the execution ends. */
 	end: AbortSignal;
 }
 
@@ -68,7 +67,6 @@ export class Session {
 		}
 	}
 
-	/** Notes what a response says about the token that its request was sent with. */
 	private note({ failure, details }: Outcome<unknown>, token: Token, wasDoubted: boolean): void {
 		if (details?.token !== undefined) return;
 		// A refused request had a token that works.

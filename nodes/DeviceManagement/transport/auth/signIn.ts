@@ -19,10 +19,8 @@ export type PlainRequest = (options: IHttpRequestOptions) => Promise<unknown>;
 
 const SIGN_IN_TIMEOUT_MS = 30_000;
 
-/** Where platforms put the token, in the order of the search. */
 const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
 
-/** What the failures of a sign-in are told by. It changes nothing that matters. */
 export const askedBy = ({ redact }: Credential): Asked => ({ words: 'login', mayChange: false, redact });
 
 /** Signs in and returns the token (section 5 of the API document). Throws a Failure with `signInFailed`. */

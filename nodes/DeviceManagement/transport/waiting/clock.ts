@@ -8,7 +8,6 @@ export interface Clock {
 	now(): number;
 	/** Milliseconds since the epoch, for what comes from outside or outlasts the process. It may be set back. */
 	date(): number;
-	/** From 0 (inclusive) to 1 (exclusive). */
 	random(): number;
 	/** Resolves after the given milliseconds, or as soon as `end` is aborted. */
 	sleep(ms: number, end: AbortSignal): Promise<void>;
