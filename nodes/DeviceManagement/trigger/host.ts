@@ -20,6 +20,8 @@ export function hostOf(context: IPollFunctions) {
 	// n8n before 2.38 names no time.
 	const named: unknown = context.getPollBudgetMs?.();
 	const budgetMs = typeof named === 'number' && named > 0 ? named : FIVE_MINUTES_MS;
+	// Polls of n8n's scheduler have less time, and mode `update`.
+	const isDefault = budgetMs === FIVE_MINUTES_MS;
 	const data = () => context.getWorkflowStaticData('node');
 	return {
 		context,
@@ -27,11 +29,12 @@ export function hostOf(context: IPollFunctions) {
 		workflowId,
 		credentialId: node.credentials?.[CREDENTIAL_TYPE]?.id ?? null,
 		budgetMs,
+		isDefault,
 		isFirst,
 		isNewLeader: isFirst && mode === 'leadershipChange',
-		/** Whether n8n waits for this poll, at its start or for a person. Polls of n8n's scheduler have less time, and mode `update`. */
+		/** Whether n8n waits for this poll, at its start or for a person. */
 		isStart: isFirst && (mode === 'init' || mode === 'leadershipChange'),
-		isAwaited: isFirst && (mode === 'activate' || (mode === 'update' && budgetMs === FIVE_MINUTES_MS)),
+		isAwaited: isFirst && (mode === 'activate' || (mode === 'update' && isDefault)),
 		/** Whether n8n keeps the state as a durable cursor, also after quiet polls. It marks its other states with `__dataChanged`. */
 		hasCursor: () => !('__dataChanged' in data()),
 		readState: () => {

@@ -14,8 +14,8 @@ export interface NodeMemory {
 	turn?: { until: number } | undefined;
 	/** The context of the newest activation. n8n may leave an older one running when a workflow is imported again and published. */
 	activation?: IPollFunctions | undefined;
-	/** The last error of an outage that n8n got, by `Clock.now`; undefined if the last poll succeeded. */
-	outage?: { readonly at: number; readonly needsPerson: boolean } | undefined;
+	/** When n8n got the last error of an outage and the one before (`Clock.now`); undefined if the last poll succeeded. */
+	outage?: { readonly at: number; readonly before: number; readonly needsPerson: boolean } | undefined;
 	/** The last state that was read from its text. Most polls change nothing, and the next one needs the same. */
 	decoded?: { readonly text: string | undefined; readonly state: State | undefined };
 	/** The saved parameters of the last poll, digests of their values by label, and the label of a value that an expression changed. */

@@ -5,7 +5,7 @@ import type { Host } from './host';
 import type { NodeMemory } from './memory';
 import { decodeState } from './state';
 
-/** Shorter than n8n's pause of half an hour after a failure that a person must fix: a quiet poll after it would look like a success. */
+/** Shorter than n8n's pause of half an hour, by the database's clock. A quiet poll after the pause would look like a success. */
 const PAUSE_MS = 29 * 60_000;
 
 /**
@@ -16,12 +16,13 @@ export function noteOutage(host: Host, memory: NodeMemory, thrown: unknown): boo
 	const at = currentClock().now();
 	const { outage: reported } = memory;
 	const isFixable = needsPerson(thrown);
-	const isAfterPause = host.hasCursor() && reported !== undefined && at - reported.at >= PAUSE_MS;
+	const mayPause = !host.isDefault && host.hasCursor();
+	const isAfterPause = mayPause && reported !== undefined && at - reported.before >= PAUSE_MS;
 	const isNews = reported === undefined || (isFixable && (!reported.needsPerson || isAfterPause));
 	// At n8n's start, an error would delay the activation, for up to a day.
 	const delaysStart = host.isStart && !isFixable && decodeState(host.readState()) !== undefined;
 	const isDue = host.isAwaited || (isNews && !delaysStart);
-	if (isDue) memory.outage = { at, needsPerson: isFixable };
+	if (isDue) memory.outage = { at, before: reported?.at ?? -Infinity, needsPerson: isFixable };
 	return isDue;
 }
 

@@ -13,7 +13,6 @@ const REQUEST = {
 	address: "'Base URL' in the credential",
 	/** What code 10007 means. */
 	missing: 'The record does not exist',
-	/** What a refused sign-in means, and its remedy. */
 	notAccepted: 'The platform did not accept the sign-in',
 	notRead: 'The platform could not read the key or token',
 	credential: "Check what you entered in the Device Management API credential, and whether it needs 'Custom Sign-In'.",
@@ -99,11 +98,9 @@ export interface Asked {
 export interface Fault extends Omit<Partial<FailureDetails>, 'cause' | 'message' | 'remedy'> {
 	kind: FailureDetails['kind'];
 	row: Row;
-	/** A system error like ECONNRESET. */
 	system?: string;
 	/** Text from outside, with secrets. */
 	said?: string | undefined;
-	/** Our own words for further places. */
 	places?: Record<string, string | number>;
 }
 
