@@ -204,6 +204,13 @@ test.each([
 	],
 	['the title of a page', '\n<html><head><TITLE lang="en"> Not\nAllowed&#33; </TITLE>', 'Not Allowed!'],
 	['an escaped secret', `<title>key ${SECRET.replace(/./g, (mark) => `&#${mark.charCodeAt(0)};`)}</title>`, 'key •••'],
+	['NestJS', '{"statusCode":400,"message":["no id","no sn"],"error":"Bad Request"}', 'no id; no sn'],
+	['ASP.NET', '{"title":"Not valid","status":400,"errors":{"id":["no id"],"sn":["no sn"]}}', 'no id; no sn'],
+	['one error', '{"errors":{"message":"no id"}}', 'no id'],
+	['an object as detail', '{"detail":{"message":"no id","data":"x"}}', 'no id'],
+	['HTML that means a control character', '<title>no&#27;[31m&#x202e;id</title>', 'no [31m id'],
+	['characters that turn text around', '{"message":"no \u202edi\u2066 x"}', 'no di x'],
+	['half a character', `{"message":"${'x'.repeat(299)}😀"}`, `${'x'.repeat(299)}\ufffd…`],
 	['a secret', `{"message":"key ${SECRET} is unknown"}`, 'key ••• is unknown'],
 	['too much', `{"message":"${'x'.repeat(400)}"}`, `${'x'.repeat(300)}…`],
 ])('an error status without an envelope has the own words of the server: %s', (_name, body, words) => {

@@ -26,6 +26,7 @@ test.each([
 	['HTML with an encoded backslash', inHtml({ ...NAMES, "'": '&apos;', '\\': '&#92;' })],
 	['HTML with a hexadecimal backslash', inHtml({ ...NAMES, "'": '&#x27;', '\\': '&#x5C;' })],
 	["PHP's HTML", inHtml({ ...NAMES, "'": '&#039;' })],
+	['HTML with zeros before the numbers', SECRET.replace(/[&<>"'+\\]/g, (mark) => `&#000000${mark.charCodeAt(0)};`)],
 	["Go's HTML template", inHtml({ ...NAMES, '"': '&#34;', "'": '&#39;', '+': '&#43;' })],
 	['hex in upper case', Buffer.from(SECRET).toString('hex').toUpperCase()],
 	['url-safe base64', Buffer.from(SECRET).toString('base64url')],

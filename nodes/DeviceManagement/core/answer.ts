@@ -103,7 +103,7 @@ function decode({ body, charset }: RawResponse): { value?: unknown; found?: stri
 	if (body.byteLength === 0) return { found: 'an empty body' };
 	const size = `${body.byteLength} bytes`;
 	// Some platforms declare a charset and send UTF-8.
-	const text = textIn(body, 'utf-8') ?? textIn(body, charset);
+	const text = decoded(body, 'utf-8') ?? decoded(body, charset);
 	if (text === undefined) return { found: `${size} that are not UTF-8 text` };
 	try {
 		const value = parseExactly(text);
@@ -117,7 +117,7 @@ function decode({ body, charset }: RawResponse): { value?: unknown; found?: stri
 }
 
 /** Returns the text of a body; undefined if the charset is unknown or doesn't fit. */
-function textIn(body: Uint8Array, charset?: string): string | undefined {
+function decoded(body: Uint8Array, charset?: string): string | undefined {
 	try {
 		return new TextDecoder(charset, { fatal: true }).decode(body);
 	} catch {
@@ -142,14 +142,16 @@ const SAID = ['message', 'detail', 'msg', 'error_description', 'errors', 'defaul
 /** Returns what a server says of an error in a JSON object, like {"errors": [{"message": "…"}]}; '' if it says nothing. */
 function wordsIn(value: unknown): string {
 	if (!isRecord(value)) return '';
-	const textOf = (name: string) => {
-		const said = value[name];
-		if (typeof said === 'string') return said.trim();
-		const all = Array.isArray(said) && /^(errors|detail)$/.test(name) ? said : [];
-		return all
-			.map((one) => (typeof one === 'string' ? one : wordsIn(one)))
-			.filter(Boolean)
-			.join('; ');
-	};
-	return SAID.map(textOf).find(Boolean) ?? '';
+	return SAID.map((name) => textIn(name, value[name])).find(Boolean) ?? '';
+}
+
+/** Some servers put several texts into a list, or into an object by the names of fields. */
+function textIn(name: string, said: unknown): string {
+	if (typeof said === 'string') return said.trim();
+	const all = name === 'errors' && isRecord(said) ? Object.values(said).flat() : said;
+	if (!Array.isArray(all) || /^(msg|title)$/.test(name)) return wordsIn(all);
+	return all
+		.map((one) => textIn('', one))
+		.filter(Boolean)
+		.join('; ');
 }

@@ -9,6 +9,9 @@ const LONGEST_FORM = 9;
 /** Most ways to decode a text, by one encoding after another. */
 const MOST_VIEWS = 60;
 
+/** They could change a log or turn text around. */
+const UNSEEN = /[\p{Cc}\p{Bidi_Control}]+/gu;
+
 /** Returns text from outside without secrets and control characters, at most 300 characters long. */
 export type Redact = (text: string) => string;
 
@@ -19,7 +22,7 @@ const fromJson = (written: string): string =>
 const HTML_NAMES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 /** Others may be names, like <planId>. */
 const TAGS = /<\/?(?:a|b|br|code|div|em|h\d|i|li|p|pre|span|strong|ul)(?:\s[^<>]*)?\/?>/gi;
-const OF_HTML = /&(?:#\d{1,6}|#x[0-9a-f]{1,5}|amp|lt|gt|quot|apos|nbsp);/i;
+const OF_HTML = /&(?:#0*\d{1,6}|#x0*[0-9a-f]{1,5}|amp|lt|gt|quot|apos|nbsp);/i;
 const fromHtml = (written: string) =>
 	HTML_NAMES[written.slice(1, -1).toLowerCase()] ?? String.fromCodePoint(Number(`0${written.slice(2, -1)}`));
 /** How JSON, URLs, forms, HTML, hex and base64 write characters, and what that means. Bytes may be words by chance. */
@@ -78,12 +81,13 @@ export function redactor(secrets: readonly string[]): Redact {
 		let clean = input.replace(/[^]/g, (mark, at: number) => (!hidden[at] ? mark : hidden[at - 1] ? '' : REDACTED));
 		// The cut may have left part of a secret at the end, which is not found.
 		if (text.length > LONGEST_INPUT) clean = clean.slice(0, -LONGEST_FORM * longest || undefined);
-		clean = clean.replace(/\p{Cc}+/gu, ' ').trim();
-		return clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT)}…` : clean;
+		clean = clean.replace(UNSEEN, ' ').trim();
+		return (clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT)}…` : clean).toWellFormed();
 	};
 }
 
 /** Returns HTML as plain text. Secrets are removed first, because this changes them. */
 export function withoutHtml(html: string): string {
-	return html.replace(TAGS, ' ').replace(RegExp(OF_HTML, 'gi'), fromHtml).replace(/\s+/g, ' ').trim();
+	const text = html.replace(TAGS, ' ').replace(RegExp(OF_HTML, 'gi'), fromHtml);
+	return text.replace(UNSEEN, ' ').replace(/\s+/g, ' ').trim();
 }
