@@ -7,7 +7,7 @@ import { z } from 'zod/v4';
 
 import type { RawResponse } from '../core/answer';
 import { type Asked, failureOf } from '../core/errors/failureOf';
-import { AT_PROXY, CUTS, RESPONSES, type Row, rowOf, UNREADABLE } from '../core/errors/table';
+import { AT_PROXY, CUTS, IN_DOCKER, RESPONSES, type Row, rowOf, UNREADABLE } from '../core/errors/table';
 import { Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { Query } from '../core/address';
@@ -175,18 +175,18 @@ export function whyNoResponse(error: unknown, asked: Asked, { url = '', hasBegun
 	const isLocal = URL.canParse(url) && LOCAL.test(new URL(url).hostname);
 	const code = isAborted ? 'ECONNRESET' : systemCode + ownOfTls;
 	const isProxy = (atProxy && /^(?!ERR_CANCELED)./.test(code)) || /^(proxy connection|URI malformed)/i.test(said);
-	const row = rowOfError(code, { isProxy, hasBegun, isLocal });
+	const row = rowOfError(code, isProxy, hasBegun);
 	const system = systemCode === '' && isAborted ? 'aborted' : systemCode;
-	return failureOf({ kind: 'unreachable', row, system, ...(row.includes('said') && { said }) }, asked);
+	const places = { inDocker: isLocal && /^(ECONNREFUSED|EADDRNOTAVAIL)$/.test(code) ? IN_DOCKER : '' };
+	return failureOf({ kind: 'unreachable', row, system, places, ...(row.includes('said') && { said }) }, asked);
 }
 
-/** Returns the row of a system error, with what it means at a proxy, at n8n's own machine, or after a response has begun. */
-function rowOfError(code: string, { isProxy = false, hasBegun = false, isLocal = false }): Row {
+/** Returns the row of a system error, with what it means at a proxy, or after a response has begun. */
+function rowOfError(code: string, isProxy: boolean, hasBegun: boolean): Row {
 	const listed = rowOf(code);
 	const [key, cause, message, , ...marks] = listed;
 	const passes = marks.includes('passes');
 	if (hasBegun) return passes ? [key, cause, message, CUTS, ...marks] : UNREADABLE;
 	if (isProxy) return passes ? [...AT_PROXY, 'passes'] : AT_PROXY;
-	const local = rowOf(`${code} LOCALHOST`);
-	return isLocal && local.includes('passes') ? local : listed;
+	return listed;
 }

@@ -104,6 +104,8 @@ export interface Fault extends Omit<Partial<FailureDetails>, 'cause' | 'message'
 	places?: Record<string, string | number>;
 }
 
+const CHECK_CHANGE = 'Check on the platform whether the change was made before you send the request again. If not: ';
+
 /** Returns the words of a code, status or system error for a request that changes nothing. */
 export function explain(key: number | string, words: Wording, facts: Partial<Fault> = {}): FailureDetails {
 	const asked: Asked = { words, mayChange: false, redact: String };
@@ -126,22 +128,19 @@ export function failureOf({ row, system = '', said = '', places, ...facts }: Fau
 	const isOfToken = !isBarred && (marks.includes('token') || httpStatus === 401);
 	// The request was refused for now, and not because of the token. A redirect's `Retry-After` is no limit.
 	const isLimit = retryAfterMs !== undefined && !isOfToken && !isBarred && !/^3..$/.test(String(httpStatus));
-	const details = {
+	// A code or a status says whether the platform has carried out the request.
+	const isInDoubt = asked.mayChange && (!isRefused || marks.includes('doubt'));
+	const [before, after] = isInDoubt
+		? [CHECK_CHANGE, '; the platform may still have carried out the request']
+		: ['', ''];
+	return new Failure({
 		...facts,
 		cause,
-		message: fill(message) + (shown && ` (${shown})`),
-		remedy: fill(remedy),
+		message: fill(message) + (shown && ` (${shown})`) + after,
+		remedy: before + fill(remedy),
 		temporary: isLimit || (!isBarred && [...(isOfToken ? [] : marks), ...ofStatus].includes('passes')),
 		token: isOfToken ? 'refused' : marks.includes('expiry') && !isLimit ? 'doubted' : undefined,
 		...(isRefused && { mayRefusePage: true }),
-	} as const;
-	// A code or a status says whether the platform has carried out the request.
-	const isInDoubt = asked.mayChange && (!isRefused || marks.includes('doubt'));
-	if (!isInDoubt) return new Failure(details);
-	return new Failure({
-		...details,
-		inDoubt: true,
-		message: `${details.message}; the platform may still have carried out the request`,
-		remedy: `Check on the platform whether the change was made before you send the request again. If not: ${details.remedy}`,
+		...(isInDoubt && { inDoubt: true }),
 	});
 }

@@ -146,9 +146,9 @@ const STATUSES: readonly Row[] = [
 const PORT = "Check the port in 'Base URL' in the credential.";
 export const CUTS =
 	'Run the workflow again. If it happens again, check whether a proxy, with a timeout or a size limit, cuts the responses of the platform.{tooLong}';
-const DROPPED = ['platform', 'The connection to the platform was refused or dropped'] as const;
-const CHECK_DATES =
-	"Check the date and time of n8n's machine. If they are right, ask your platform administrator to replace the certificate.";
+/** For a refusal by n8n's own machine. Without IPv6, ::1 is not available. */
+export const IN_DOCKER =
+	" If n8n runs in Docker, localhost is its own container: enter host.docker.internal, or the name of the platform's container.";
 
 export const UNREADABLE: Row = [
 	/^HPE_|^ERR_BAD_RESPONSE$/,
@@ -158,20 +158,14 @@ export const UNREADABLE: Row = [
 	'said',
 ];
 export const AT_PROXY: Row = [/^ERR_INVALID_URL$/, 'unknown', "n8n can't connect to its proxy", CHECK_VARIABLES];
-/** For TLS with the error's own words in capitals: EPROTO says too little. A refusal by n8n's own machine ends with LOCALHOST. */
+/** For TLS with the error's own words in capitals: EPROTO says too little. */
 const SYSTEM_ERRORS: readonly Row[] = [
-	[
-		// Without IPv6, ::1 is not available.
-		/^(ECONNREFUSED|EADDRNOTAVAIL) LOCALHOST$/,
-		...DROPPED,
-		"Check that the platform is running and that 'Base URL' in the credential has the right port. If n8n runs in Docker, localhost is its own container: enter host.docker.internal, or the name of the platform's container.",
-		'passes',
-	],
 	[
 		// Some attempts end with the system's ETIMEDOUT long before the node's own timeout. The last ones are out of resources.
 		/^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|E(SOCKET)?TIMEDOUT|ENET(UNREACH|DOWN|RESET)|EHOST(UNREACH|DOWN)|ENOTCONN|ERR_(CANCELED|SOCKET_\w+|STREAM_\w+)|EADDRNOTAVAIL|EADDRINUSE|EMFILE|ENFILE|ENOBUFS|ENOMEM|EAGAIN)$/,
-		...DROPPED,
-		"Check that the platform is running and that 'Base URL' in the credential has the right port, with https:// if the port needs it.",
+		'platform',
+		'The connection to the platform was refused or dropped',
+		"Check that the platform is running and that 'Base URL' in the credential has the right port, with https:// if the port needs it.{inDocker}",
 		'passes',
 	],
 	[
@@ -201,7 +195,7 @@ const SYSTEM_ERRORS: readonly Row[] = [
 		/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
 		'platform',
 		"The platform's TLS certificate has expired or is not valid yet",
-		CHECK_DATES,
+		"Check the date and time of n8n's machine. If they are right, ask your platform administrator to replace the certificate.",
 	],
 	[
 		/^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)$/,
