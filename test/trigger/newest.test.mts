@@ -8,6 +8,7 @@ const BOTH = { events: ['deviceCreated', 'deviceUpdated'] };
 const WHOLE = 'size=1000&sort=id asc';
 const CREATED = 'size=100&sort=createTime desc';
 const UPDATED = 'size=100&sort=updateTime desc';
+const [MANY_CREATED, NEXT] = ['size=1000&sort=createTime desc', 'size=1000&page=2&sort=id asc'];
 const [OLDEST_CREATED, OLDEST_UPDATED] = ['size=1&sort=createTime asc', 'size=1&sort=updateTime asc'];
 
 async function pollOf(watching: Awaited<ReturnType<typeof watch>>) {
@@ -25,13 +26,16 @@ it('a quiet poll asks for the newest devices, after a whole list also for the ol
 	}
 });
 
-it('finds a new and an edited device on these pages, and more of them in the whole list', async () => {
+it('finds a new and an edited device on these pages, more of them on a longer page, and a thousand in the whole list', async () => {
 	const watching = await watch(BOTH);
 	await watching.poll();
 	const few = [add({ createTime: LATER }), change(7, { updateTime: LATER })].sort();
 	expect(await pollOf(watching)).toEqual([few, [CREATED, UPDATED]]);
-	const many = Array.from({ length: 150 }, () => add({ createTime: LATER })).sort();
-	expect(await pollOf(watching)).toEqual([many, [CREATED, WHOLE]]);
+	const addMany = (length: number) => Array.from({ length }, () => add({ createTime: LATER, updateTime: null })).sort();
+	const more = addMany(150);
+	expect(await pollOf(watching)).toEqual([more, [CREATED, MANY_CREATED, UPDATED]]);
+	const all = addMany(1000);
+	expect(await pollOf(watching)).toEqual([all, [CREATED, MANY_CREATED, WHOLE, NEXT]]);
 });
 
 it('reads the whole list if its total does not agree: an older device began to match the filters', async () => {

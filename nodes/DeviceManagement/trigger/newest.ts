@@ -25,6 +25,8 @@ export interface LastList {
 }
 
 const FEW = 100;
+/** For a storm: one long page instead of the whole list. */
+const MANY = 1000;
 const LONGEST_MS = 3_600_000;
 
 const TIMES: Partial<Record<EventName, string>> = { deviceCreated: 'createTime', deviceUpdated: 'updateTime' };
@@ -53,13 +55,16 @@ export async function readNewest(
 			});
 			return first?.page ?? { content: [], totalElements: undefined };
 		};
-		const { content, totalElements } = await read('desc', FEW);
-		const items = content.map(compare);
-		for (const item of items) found.set(item.sn, item);
+		const showsAll = (content: readonly Device[]) => {
+			const [last] = content.slice(-1).map(compare);
+			return last !== undefined && known.get(last.sn) === last.entry;
+		};
+		let page = await read('desc', FEW);
+		if (page.content.length === FEW && !showsAll(page.content)) page = await read('desc', MANY);
+		const { content, totalElements } = page;
+		for (const item of content.map(compare)) found.set(item.sn, item);
 		total = totalElements;
-		const last = items.at(-1);
-		const showsAll = last !== undefined && known.get(last.sn) === last.entry;
-		if (!showsAll || !isNewestFirst(content.map((device) => device[time]))) return undefined;
+		if (!showsAll(content) || !isNewestFirst(content.map((device) => device[time]))) return undefined;
 		// An order that the platform ignores may look like this one: devices that were never edited are listed by when they were created.
 		if (lastList.isSorted === true || content.length === totalElements) continue;
 		const [oldest] = (await read('asc', 1)).content;
