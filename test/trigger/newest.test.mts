@@ -2,7 +2,7 @@ import { Fleet } from '../../testbed/platform/fleet.mts';
 import type { Settings } from '../../testbed/platform/settings.mts';
 import { HOUR, LATER, snsOf, useTrigger } from './watching.mts';
 
-const { bench, clock, fleet, watch, add, change, remove, asked } = useTrigger();
+const { bench, clock, fleet, watch, add, change, remove, asked, warnings } = useTrigger();
 
 const BOTH = { events: ['deviceCreated', 'deviceUpdated'] };
 const WHOLE = 'size=1000&sort=id asc';
@@ -105,6 +105,17 @@ it('after an empty first list, a device is new that is dated since yesterday, or
 	for (const [index, createTime] of dates.entries())
 		fleet().add({ ...device, ...Object({ id: `${index}`, sn: `S${index}`, createTime }) });
 	expect(snsOf(await watching.poll()).sort()).toEqual(['S1', 'S2', 'S3']);
+});
+
+it('says once in the log that a list ends at exactly 10,000 devices, so that the platform may hide others', async () => {
+	bench.platform.fleet = new Fleet(
+		Array.from({ length: 9_999 }, (_, index) => ({ ...fleet().at(0), id: `${index}`, sn: `S${index}` })),
+	);
+	const watching = await watch({ events: ['deviceRemoved'] });
+	expect(warnings()).toEqual([]);
+	fleet().add(fleet().make());
+	for (let poll = 0; poll < 2; poll++) await watching.poll();
+	expect(warnings()).toEqual([expect.stringContaining('the list ends at exactly 10,000')]);
 });
 
 it('of two devices with one serial number, does not take the newer one for an edit of the other', async () => {

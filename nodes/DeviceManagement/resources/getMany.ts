@@ -5,7 +5,7 @@ import { z } from 'zod/v4';
 import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
 import { checkerOf, type OwnFilters } from '../core/ownFilters';
-import type { Listing } from '../core/paging/list';
+import { LIST_CAP, type Listing } from '../core/paging/list';
 import { readPart } from '../core/paging/part';
 import { choiceField, numberField } from '../fields/formFields';
 import { FAIL_THE_ITEM, optionFields } from '../fields/options';
@@ -122,8 +122,6 @@ function unsettled({ ifChanges, order }: Partial<ListWords>): Failure {
 
 const PARTS_NEED_ID = 'Parts fit together only if every part, also the first, sorts by ID last.';
 const WHY_UNSETTLED = 'The list changed during each of 3 readings, or items with equal sort values have no order';
-/** Search engines behind a platform often list no more items, and say this as the total. */
-const CAP = 10_000;
 const CAPPED =
 	'The list ends at exactly 10,000 items, and the platform says the same as the total. Some platforms never list more. If yours has more, list fewer at a time with filters that it applies, like a name.';
 
@@ -135,7 +133,7 @@ export function remarkOn(listing: Listing<unknown>, skip: number, limit = Infini
 	if (!settled) {
 		return `${WHY_UNSETTLED}. The output has the ${listed} items${after} of the last reading. Some may be missing. Run the node again for an exact list.`;
 	}
-	if (reportedTotal === CAP && skip + listed >= CAP) return CAPPED;
+	if (reportedTotal === LIST_CAP && skip + listed >= LIST_CAP) return CAPPED;
 	const reported = Math.max(0, (reportedTotal ?? 0) - skip);
 	if (reportedTotal === undefined || listed >= limit || reported === listed) return undefined;
 	return `The platform reports a total of ${reported} items${after} but lists ${listed} in each of ${readings} readings. The output has the items it lists.`;

@@ -1,5 +1,5 @@
 import type { Failure } from '../core/failure';
-import type { Listing } from '../core/paging/list';
+import { LIST_CAP, type Listing } from '../core/paging/list';
 import type { TriggerParameters } from './form';
 import { findMistake } from './mistakes';
 import type { Entry, StepOptions } from './step';
@@ -23,6 +23,10 @@ export function remarksOn(
 		remarks.push('may report events later, because the list changed or repeated devices during each of three readings');
 	else if (reportedTotal !== items.length && events.has('deviceRemoved'))
 		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
+	if (reportedTotal === LIST_CAP)
+		remarks.push(
+			"may not watch all devices: the list ends at exactly 10,000, and some platforms never list more. Use several triggers with 'Filters'",
+		);
 	// Without a word, users would wait for events of a name or a value that has a typing error.
 	for (const field of isFirstList && items.length > 0 ? fields : []) {
 		const { name, label } = field;

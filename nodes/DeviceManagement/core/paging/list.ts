@@ -3,6 +3,9 @@ import { createHash } from 'crypto';
 import type { PageSource } from './page';
 import { RepeatedPage, type Walked, walkPages, type WalkOptions } from './walk';
 
+/** Search engines behind a platform often list no more items, and say this as the total. */
+export const LIST_CAP = 10_000;
+
 export interface Listing<K> {
 	/** What was kept of each item, once, in the server's order. Unless settled, those of the last reading. */
 	items: K[];
