@@ -21,10 +21,7 @@ export interface ListCriteria {
 export function devicePath(serialNumber: string): string {
 	const sn = checkText(serialNumber.trim(), "'Device'");
 	if (sn === '') {
-		throw inputFailure(
-			"The serial number in 'Device' is empty",
-			'Enter a serial number. If it comes from an expression, check that the field has a value for every item.',
-		);
+		throw inputFailure("The serial number in 'Device' is empty", 'Enter a serial number, or check the expression.');
 	}
 	if (fitsInPath(sn)) return `/api/device/sn/${encodeURIComponent(sn)}`;
 	throw inputFailure(`The serial number "${sn}" in 'Device' can't be part of an address`, 'Enter a serial number.');
@@ -44,19 +41,19 @@ export function apiPath(entered: string): string {
 	const path = entered.trim();
 	const refuse = (what: string, remedy: string) => inputFailure(`'Path' ${what}`, remedy);
 	if (!/^\/api(\/|$)/.test(path)) {
-		throw refuse('does not begin with /api', 'Enter a path of the platform like /api/model/list.');
+		throw refuse("doesn't start with /api", 'Enter a path like /api/model/list.');
 	}
 	if (/[?#]/.test(path)) {
 		throw refuse('contains a ? or a #', "Move what follows it to 'Query Parameters'.");
 	}
 	if (/[\\\p{Cc}\s]/u.test(path)) {
-		throw refuse('contains a space, a backslash or a control character', 'Percent-encode it (a space is %20).');
+		throw refuse('contains a space, backslash, or control character', 'Percent-encode it (a space is %20).');
 	}
 	const decoded = decodedToTheEnd(path);
 	if (goesUp(decoded)) throw refuse("contains a segment '.' or '..'", 'Enter the path without it.');
 	if (decoded.includes('\0')) throw refuse('contains an encoded zero byte', 'Enter the path without it.');
 	if (/%(?![0-9a-f]{2})/i.test(path)) {
-		throw refuse('contains a % that is not an encoding', 'Write %25 for a percent sign.');
+		throw refuse("contains a % that isn't an encoding", 'Write %25 for a percent sign.');
 	}
 	return checkText(path, "'Path'");
 }
@@ -81,6 +78,6 @@ function goesUp(decoded: string): boolean {
 /** Returns a text that can be percent-encoded. Throws a Failure `input` for half a character, left when text is cut. */
 export function checkText(text: string, what: string): string {
 	if (text.isWellFormed()) return text;
-	const message = `The text of ${what} is cut in the middle of a character`;
+	const message = `The text of ${what} ends within a character`;
 	throw inputFailure(message, 'Check the expression that cuts the text.');
 }

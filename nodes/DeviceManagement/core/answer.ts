@@ -70,7 +70,7 @@ export function judge(response: RawResponse, asked: Asked, isLogin = false): unk
 		throw failureOf({ kind: 'status', row: rowOf(`HTTP ${status}`), said, ...facts }, asked);
 	}
 	if (envelope !== undefined) return isLogin ? given : envelope.data;
-	const places = { found, size: body.byteLength };
+	const places = { found };
 	const row = isCutOff(body) ? RESPONSES.cutOff : page === undefined ? RESPONSES.noEnvelope : RESPONSES.page;
 	const withoutData = status === 204 && body.byteLength === 0;
 	throw failureOf({ kind: 'response', row, places, ...facts, ...(withoutData && { withoutData }) }, asked);
@@ -90,9 +90,8 @@ export function checkPayload<T>(data: unknown, schema: z.ZodType<T>): T {
 	throw new Failure({
 		kind: 'response',
 		cause: 'platform',
-		message: `The platform did not return ${schema.description ?? expected}: '${place}' is ${describeValue(found)}`,
-		remedy:
-			"Check that 'Base URL' in the credential is the address of the platform. Check whether a proxy changes its responses.",
+		message: `The platform didn't return ${schema.description ?? expected}: '${place}' is ${describeValue(found)}`,
+		remedy: "Check 'Base URL' in the credential. A proxy may have changed the response.",
 		mayRefusePage: true,
 		withoutData: data === undefined || data === null,
 	});
@@ -101,18 +100,17 @@ export function checkPayload<T>(data: unknown, schema: z.ZodType<T>): T {
 /** Returns the value of a body; of one that is no JSON or nests too deep, its kind and size; and the text of a page. */
 function decode({ body, charset }: RawResponse): { value?: unknown; found?: string; page?: string } {
 	if (body.byteLength === 0) return { found: 'an empty body' };
-	const size = `${body.byteLength} bytes`;
 	// Some platforms declare a charset and send UTF-8.
 	const text = decoded(body, 'utf-8') ?? decoded(body, charset);
-	if (text === undefined) return { found: `${size} that are not UTF-8 text` };
+	if (text === undefined) return { found: "text that isn't UTF-8" };
 	try {
 		const value = parseExactly(text);
 		if (!nestsDeeperThan(value, DEEPEST_NESTING)) return { value };
-		return { found: `JSON of ${size} nested deeper than ${DEEPEST_NESTING} levels` };
+		return { found: `JSON nested deeper than ${DEEPEST_NESTING} levels` };
 	} catch {
 		// It may be a page to sign in.
-		if (/^\s*</.test(text)) return { found: `an HTML or XML page of ${size}`, page: text };
-		return { found: `${size} that are not JSON` };
+		if (/^\s*</.test(text)) return { found: 'an HTML or XML page', page: text };
+		return { found: "text that isn't JSON" };
 	}
 }
 
@@ -127,9 +125,9 @@ function decoded(body: Uint8Array, charset?: string): string | undefined {
 
 /** Describes a value that is no envelope, by kind and size only. */
 function whatElse(value: unknown): string {
-	if (!isRecord(value)) return `${describeValue(value)} without an envelope around it`;
+	if (!isRecord(value)) return `${describeValue(value)} without a code`;
 	const code: unknown = Object.hasOwn(value, 'code') ? value['code'] : undefined;
-	return `${describeValue(value)} whose 'code' is ${describeValue(code)}`;
+	return `'code' is ${describeValue(code)}`;
 }
 
 function titleOf(page = ''): string | undefined {

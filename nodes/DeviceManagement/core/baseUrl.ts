@@ -1,8 +1,8 @@
 import { inputFailure } from './failure';
 
 const EXAMPLE = 'Enter it like https://devices.example.com.';
-const EMPTY = `${EXAMPLE} If it is an expression, it gave no value for this item.`;
-const WITHOUT_USER = "Remove everything before the @ and use 'Authentication' below it to sign in.";
+const EMPTY = `${EXAMPLE} If it's an expression, check its result.`;
+const WITHOUT_USER = "Remove them, and use 'Authentication' to sign in.";
 
 /**
  * Returns the entered base URL with its path prefix (section 1: {base_url}). People paste it from their browser: what follows `?` or `#` doesn't
@@ -12,8 +12,8 @@ export function parseBaseUrl(entered: string) {
 	const text = entered.trim();
 	const refuse = (what: string, remedy = EXAMPLE) => inputFailure(`'Base URL' in the credential ${what}`, remedy);
 	if (text === '') throw refuse('is empty', EMPTY);
-	if (!/^https?:\/\//i.test(text)) throw refuse('does not start with https:// or http://');
-	if (!URL.canParse(text)) throw refuse('is not an address');
+	if (!/^https?:\/\//i.test(text)) throw refuse("doesn't start with https:// or http://");
+	if (!URL.canParse(text)) throw refuse("isn't an address");
 	const url = new URL(text);
 	if (url.username !== '' || url.password !== '') throw refuse('contains a user name or password', WITHOUT_USER);
 	return { origin: url.origin, href: `${url.origin}${url.pathname.replace(/\/*(\/api)?\/*$/, '')}` };

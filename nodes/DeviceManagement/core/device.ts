@@ -11,7 +11,7 @@ export function deviceSchema(sn: string) {
 	const plain = (text: string) => text.trim().toLowerCase();
 	const isThisDevice = (data: unknown) => isRecord(data) && plain(serialNumberOf(data)) === plain(sn);
 	// Not by `describe`, which keeps each schema until n8n ends.
-	return z.custom<Device>(isThisDevice, 'the device with this serial number');
+	return z.custom<Device>(isThisDevice, 'the requested device');
 }
 
 /** Returns the identity of a device: its `id`, else its serial number, else the whole record as JSON. */

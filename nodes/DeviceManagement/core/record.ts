@@ -36,7 +36,7 @@ export const pageSchema = z
 		if (!content && counted !== 0) refinement.addIssue({ code: 'custom', message: 'no list', path: ['content'] });
 		return { ...metadata, content: content ?? [] };
 	})
-	.describe("a page of a list (an object with a list of objects in 'content')");
+	.describe('a page of a list');
 
 /** Returns the `id` of a record as text; undefined if it has none that is unique. */
 export function idOf({ id }: JsonObject): string | undefined {

@@ -14,7 +14,7 @@ export type ReadParameter = (name: string, fallback?: unknown, options?: IGetNod
 
 type NumberField = { displayName: string; default: number; typeOptions: { minValue: number; maxValue: number } };
 
-const LOST_DIGITS = 'has more digits than n8n can keep';
+const LOST_DIGITS = 'is too long for n8n';
 
 /** Text. An expression may return a number or a boolean instead, but not nothing. */
 export const givenTextSchema = z
@@ -37,7 +37,7 @@ export function checkCollection(value: unknown, label: string): Record<string, u
 	if (isPlainObject(collection)) {
 		return Object.fromEntries(Object.entries(collection).map(([name, field]) => [name, orNull(field)]));
 	}
-	const remedy = 'Check the expression in this field and its result, or remove it and fill in the form.';
+	const remedy = 'Check the expression in this field, or fill in the form.';
 	throw inputFailure(`'${label}' is ${describeValue(value)} instead of an object`, remedy);
 }
 
@@ -68,17 +68,17 @@ export function checkNumber(value: unknown, field: NumberField, remedy = ENTER_W
 	if (typeof number === 'number' && Number.isSafeInteger(number) && number >= minValue && number <= maxValue) {
 		return number;
 	}
-	const limits = maxValue === Number.MAX_SAFE_INTEGER ? ` of ${minValue} or more` : ` from ${minValue} to ${maxValue}`;
-	throw inputFailure(`'${field.displayName}' is not a whole number${limits}`, remedy);
+	const [least, most] = [minValue, maxValue].map((limit) => limit.toLocaleString('en-US'));
+	const limits = maxValue === Number.MAX_SAFE_INTEGER ? ` of ${least} or more` : ` from ${least} to ${most}`;
+	throw inputFailure(`'${field.displayName}' must be a whole number${limits}`, remedy);
 }
 
 /** Checks and returns the value of a JSON field. */
 export function checkJson(value: unknown, label: string): unknown {
 	const parsed = parseJson(value);
 	if (parsed !== undefined) return parsed.value;
-	const remedy =
-		'Check quotes, commas and brackets. Names and texts need double quotes. Write an expression inside JSON as {{ JSON.stringify($json.name) }}.';
-	throw inputFailure(`'${label}' is not valid JSON`, remedy);
+	const remedy = 'Check quotes, commas, and brackets. Write an expression as {{ JSON.stringify($json.name) }}.';
+	throw inputFailure(`'${label}' isn't valid JSON`, remedy);
 }
 
 /** Returns a value as JSON text, if JSON can contain it. The remedy is for a number that lost digits. */
@@ -92,7 +92,7 @@ export function writeJson(value: unknown, label: string, remedy = ENTER_AS_TEXT)
 	if (!keepsAll) throw lostDigits(label, remedy);
 	const path = text === undefined ? [] : pathWithoutValue(value);
 	if (text !== undefined && path === undefined) return text;
-	const what = path?.length === 0 ? 'contains something that is not JSON' : `has no value in "${path?.join('.')}"`;
+	const what = path?.length === 0 ? "contains something that isn't JSON" : `has no value in "${path?.join('.')}"`;
 	throw inputFailure(`'${label}' ${what}`, 'Check the expression in this field, or remove the empty part.');
 }
 
@@ -118,8 +118,8 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T
 	if (parsed.error.issues.some(({ message }) => message === LOST_DIGITS)) throw lostDigits(label, ENTER_AS_TEXT);
 	// An agent sees the message only.
 	const choices = parsed.error.issues.find((issue) => issue.code === 'invalid_value')?.values.join(', ');
-	const what = choices === undefined ? 'a value of the wrong type' : `an unknown value. Use one of these: ${choices}`;
-	throw inputFailure(`'${label}' has ${what}`, 'Check the expression in this field and its result.');
+	const what = choices === undefined ? 'a value of the wrong type' : `an unknown value. Use one of: ${choices}`;
+	throw inputFailure(`'${label}' has ${what}`, 'Check the expression in this field.');
 }
 
 /** Checks and returns a field name or an attribute's key. The API splits them at commas, and filters also at spaces. */
@@ -128,7 +128,7 @@ export function checkName(entered: string, what: string, mayHaveSpaces = false):
 	if (name === '') throw inputFailure(`${what.replace('a', 'A')} is empty`, 'Fill it in, or remove the entry.');
 	if (mayHaveSpaces && !name.includes(',')) return checkText(name, what);
 	if (/[\s,]/.test(name)) {
-		throw inputFailure(`"${name}", ${what}, contains a space or a comma`, 'Enter one name per entry, without them.');
+		throw inputFailure(`"${name}", ${what}, contains a space or a comma`, 'Enter one name per entry.');
 	}
 	return checkText(name, what);
 }
@@ -139,7 +139,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 	return isRecord(value) && Object.prototype.toString.call(value) === '[object Object]';
 }
 
-const ENTER_WITHIN_LIMITS = 'Enter a number within these limits, or check the expression in this field.';
+const ENTER_WITHIN_LIMITS = 'Check the number, or the expression in this field.';
 const ENTER_AS_TEXT = 'Enter it as text.';
 
 function lostDigits(label: string, remedy: string): Failure {

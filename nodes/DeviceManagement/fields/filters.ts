@@ -127,8 +127,8 @@ function readQuery(filters: Record<string, unknown>, byAgent: boolean): Query {
 	if (attributes.length > 0) query['attributes'] = attributes.map(attributePair).join(',');
 	for (const parameter of parameters) {
 		if (RESERVED.has(parameter.name)) {
-			const message = `The node already sets the parameter "${parameter.name}" under 'Query Parameters'`;
-			const remedy = 'Remove it. The node reads all pages, and only its own fields set their size and order.';
+			const message = `'Query Parameters' can't contain "${parameter.name}"`;
+			const remedy = 'Remove it. The node requests the pages itself.';
 			throw inputFailure(message, remedy);
 		}
 		addParameter(query, parameter);
@@ -157,7 +157,7 @@ function checkFilter(name: string, value: unknown, byAgent: boolean): void {
 function withoutValue(label: string, byAgent: boolean): Failure {
 	const instead = byAgent
 		? 'use an empty text for no filter.'
-		: 'remove the filter. If it is an expression, check its result.';
+		: 'remove the filter. If it has an expression, check its result.';
 	return inputFailure(`'${label}' under 'Filters' has no value`, `Fill it in, or ${instead}`);
 }
 
@@ -171,7 +171,7 @@ function hasNoValue(value: unknown): boolean {
 function readCriteria({ body, compositeStatus }: Record<string, unknown>, byAgent: boolean): Record<string, unknown> {
 	const criteria = body === undefined ? {} : checkJson(body, SEARCH_CRITERIA);
 	if (!isPlainObject(criteria) || nestsDeeperThan(criteria, DEEPEST_NESTING)) {
-		throw inputFailure(`'${SEARCH_CRITERIA}' is not a JSON object`, 'Enter an object like {"status": 1}.');
+		throw inputFailure(`'${SEARCH_CRITERIA}' isn't a JSON object`, 'Enter an object like {"status": 1}.');
 	}
 	if (body !== undefined && Object.keys(criteria).length === 0) throw withoutValue(SEARCH_CRITERIA, byAgent);
 	if (compositeStatus === undefined) return criteria;
@@ -187,7 +187,7 @@ function readTags(given: unknown): string {
 	const broken = tags.find((tag) => tag.includes(','));
 	const text = texts.join(',');
 	if (/["[{]/.test(text) && parseJson(`[${text}]`) !== undefined) {
-		throw inputFailure("'Tags' under 'Filters' is JSON text", 'Enter the tags without quotes and brackets.');
+		throw inputFailure("'Tags' under 'Filters' is JSON text", 'Enter the tags without quotes or brackets.');
 	}
 	if (broken === undefined) return text;
 	throw inputFailure(`The tag "${broken}" under 'Tags' contains a comma`, NO_COMMA);
@@ -198,7 +198,7 @@ const NO_COMMA = "The platform can't filter by it. Filter the devices in a later
 function attributePair({ key, value }: { key: string; value: string }): string {
 	const name = checkName(key, "a name under 'Attributes'");
 	if (value.trim() === '') {
-		const remedy = 'Enter a value, or remove the attribute. If it is an expression, it gave no value for this item.';
+		const remedy = 'Enter a value, or remove the attribute. If it has an expression, check its result.';
 		throw inputFailure(`The attribute "${name}" under 'Attributes' has no value`, remedy);
 	}
 	if (value.includes(',')) {

@@ -52,7 +52,7 @@ export function readSettings(read: ReadParameter, names: ReadonlySet<string>) {
 	const options = checkCollection(read('options', {}), 'Options');
 	const unknown = Object.keys(options).find((name) => !names.has(name));
 	if (unknown !== undefined) {
-		const remedy = 'Check the names in the expression of this field, or fill in the form instead.';
+		const remedy = 'Check the expression in this field, or fill in the form.';
 		throw inputFailure(`There is no option "${unknown}" under 'Options'`, remedy);
 	}
 	return {

@@ -21,7 +21,7 @@ export const queryParametersField = entriesField(
 export function checkQueryParameters(value: unknown) {
 	return checkEntries(value, 'parameter', parameterSchema, 'Query Parameters').map(({ name, value: text }) => {
 		if (text !== null) return { name: name.trim(), value: check(textSchema, text, 'Query Parameters').trim() };
-		const remedy = 'Check the result of the expression in this field, or remove the parameter.';
+		const remedy = 'Check the expression in this field, or remove the parameter.';
 		throw inputFailure(`The parameter "${name}" under 'Query Parameters' has no value`, remedy);
 	});
 }

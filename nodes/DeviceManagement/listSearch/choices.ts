@@ -32,7 +32,8 @@ function linesOf(
 	searched: string,
 ): INodeListSearchItems[] {
 	const isPart = content.length < totalElements;
-	const devices = `${isPart ? 'the first ' : ''}${content.length.toLocaleString('en-US')} devices`;
+	const noun = content.length === 1 ? 'device' : 'devices';
+	const devices = `${isPart ? 'the first ' : ''}${content.length.toLocaleString('en-US')} ${noun}`;
 	// n8n's dropdown shows one line.
 	const labels = new Map(choices.map(({ value, label = value }) => [value, label.slice(0, 60)]));
 	const lines = countTexts(choices.map(({ value }) => value))

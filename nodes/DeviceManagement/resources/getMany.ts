@@ -111,30 +111,31 @@ export async function fetchItems<T extends object>(
 
 function unsettled({ ifChanges, order }: Partial<ListWords>): Failure {
 	const remedies = [
-		'Run the workflow again, if possible at a quieter time.',
-		order &&
-			"If it happens again, use a field with different values that rarely change under 'Sort', like Serial Number.",
-		ifChanges && `To accept an incomplete list, set '${ifChanges}' under 'Options' to 'Return a Partial List'.`,
+		order ? "Run the workflow again, or sort by 'Serial Number'." : 'Run the workflow again.',
+		ifChanges && `To accept a partial list, change '${ifChanges}'.`,
 	];
-	const message = `${WHY_UNSETTLED}, so some items may be missing`;
-	return new Failure({ kind: 'paging', cause: 'platform', message, remedy: remedies.filter(Boolean).join(' ') });
+	return new Failure({
+		kind: 'paging',
+		cause: 'platform',
+		message: UNSETTLED,
+		remedy: remedies.filter(Boolean).join(' '),
+	});
 }
 
-const PARTS_NEED_ID = 'Parts fit together only if every part, also the first, sorts by ID last.';
-const WHY_UNSETTLED = 'The list changed during each of 3 readings, or items with equal sort values have no order';
-const CAPPED =
-	'The list ends at exactly 10,000 items, and the platform says the same as the total. Some platforms never list more. If yours has more, list fewer at a time with filters that it applies, like a name.';
+const PARTS_NEED_ID = "Parts may overlap or have gaps. Sort every part by 'ID' last.";
+const UNSETTLED = 'The list kept changing, so some items may be missing';
+const CAPPED = 'The list ends at exactly 10,000 items. If the platform has more, list fewer at a time with filters.';
 
 /** Returns a hint if the list is not settled, may be capped, or has another number of items than the platform's total; else undefined. */
 export function remarkOn(listing: Listing<unknown>, skip: number, limit = Infinity) {
-	const { settled, reportedTotal, readings } = listing;
+	const { settled, reportedTotal } = listing;
 	const listed = listing.items.length;
 	const after = skip === 0 ? '' : ` after the first ${skip}`;
 	if (!settled) {
-		return `${WHY_UNSETTLED}. The output has the ${listed} items${after} of the last reading. Some may be missing. Run the node again for an exact list.`;
+		return `${UNSETTLED}. Run the node again for an exact list.`;
 	}
 	if (reportedTotal === LIST_CAP && skip + listed >= LIST_CAP) return CAPPED;
 	const reported = Math.max(0, (reportedTotal ?? 0) - skip);
 	if (reportedTotal === undefined || listed >= limit || reported === listed) return undefined;
-	return `The platform reports a total of ${reported} items${after} but lists ${listed} in each of ${readings} readings. The output has the items it lists.`;
+	return `The platform reports ${reported} items${after} but lists ${listed}. The output has the items it lists.`;
 }

@@ -89,8 +89,7 @@ export class Account {
 		const { details, until = 0 } = this.refusal ?? {};
 		const leftMs = until - currentClock().now();
 		if (details === undefined || leftMs <= 0) return undefined;
-		const when = `The same login is tried again in ${timeInWords(leftMs)}, a changed one at once.`;
-		const remedy = `${details.remedy} ${when} A successful connection test of the credential ends the wait.`;
+		const remedy = `${details.remedy} This login is retried in ${timeInWords(leftMs)}.`;
 		return new Failure({ ...details, remedy });
 	}
 
@@ -103,8 +102,8 @@ export class Account {
 		throw new Failure({
 			kind: 'status',
 			cause: 'credential',
-			message: `The node has signed in ${MOST_SIGN_INS_PER_HOUR} times within an hour, because the platform refused each token soon`,
-			remedy: `Ask your platform administrator how long tokens last, and whether others sign in as this user. The node signs in again in ${timeInWords(first + HOUR_MS - now)}.`,
+			message: `Too many sign-ins: ${MOST_SIGN_INS_PER_HOUR} in one hour`,
+			remedy: `Create a platform user only for n8n: others may end its tokens. The next sign-in is in ${timeInWords(first + HOUR_MS - now)}.`,
 			signInFailed: 'for good',
 		});
 	}

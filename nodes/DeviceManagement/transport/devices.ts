@@ -29,8 +29,8 @@ export async function countDevices(
 	if (page.totalElements !== undefined && page.totalElements >= page.content.length) {
 		return page.totalElements;
 	}
-	const message = "The platform's response has no total number of devices ('totalElements')";
-	const remedy = "Use the operation 'Get Many' to return all devices, and count its items.";
+	const message = "The platform returned no total ('totalElements')";
+	const remedy = "Use 'Get Many' with 'Return All', and count its items.";
 	throw new Failure({ kind: 'response', cause: 'platform', message, remedy });
 }
 
@@ -53,7 +53,7 @@ export async function fetchDevice(
 			const missing = `No device has the serial number ${serialNumber.trim()}`;
 			const words =
 				details.withoutData === true
-					? { message: `${missing}: the platform returned a success without data`, remedy: CHECK_RECORD }
+					? { message: `${missing}: the response has no data`, remedy: CHECK_RECORD }
 					: { message: details.message.replace(WORDING.device.missing, () => missing) };
 			throw new Failure({ ...details, cause: 'not found', ...words });
 		});

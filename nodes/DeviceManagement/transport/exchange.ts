@@ -7,11 +7,12 @@ import { z } from 'zod/v4';
 
 import type { RawResponse } from '../core/answer';
 import { type Asked, failureOf } from '../core/errors/failureOf';
-import { AT_PROXY, CUTS, IN_DOCKER, RESPONSES, type Row, rowOf, UNREADABLE } from '../core/errors/table';
+import { IN_DOCKER, RESPONSES, rowOfError } from '../core/errors/table';
 import { Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { Query } from '../core/address';
 import { beforeEnd, currentClock, onEnd, whyEnded } from './waiting/clock';
+import { timeInWords } from './waiting/traffic';
 
 /** Far more than a page of 2000 devices, far less than a worker's memory. */
 const LARGEST_BODY = 64 * 1024 * 1024;
@@ -47,12 +48,13 @@ export async function exchange(
 	request: WireRequest,
 	asked: Asked,
 ): Promise<RawResponse> {
-	const { cancel, timeoutMs: limit } = request;
+	const { cancel, timeoutMs } = request;
 	const controller = new AbortController();
 	const end = controller.signal;
-	const tooSlow = () => failureOf({ kind: 'timeout', row: RESPONSES.tooSlow, places: { limit } }, asked);
+	const places = { limit: timeInWords(timeoutMs) };
+	const tooSlow = () => failureOf({ kind: 'timeout', row: RESPONSES.tooSlow, places }, asked);
 	// AbortSignal.any is slow. In Node.js 24, a combined signal with a timeout also leaks memory.
-	const forgetTime = onEnd(currentClock().timeout(limit), () => controller.abort(tooSlow()));
+	const forgetTime = onEnd(currentClock().timeout(timeoutMs), () => controller.abort(tooSlow()));
 	const forgetCancel = cancel && onEnd(cancel, () => controller.abort(cancel.reason));
 	let hasBegun = false;
 	const receive = async (): Promise<RawResponse> => {
@@ -179,14 +181,4 @@ export function whyNoResponse(error: unknown, asked: Asked, { url = '', hasBegun
 	const system = systemCode === '' && isAborted ? 'aborted' : systemCode;
 	const places = { inDocker: isLocal && /^(ECONNREFUSED|EADDRNOTAVAIL)$/.test(code) ? IN_DOCKER : '' };
 	return failureOf({ kind: 'unreachable', row, system, places, ...(row.includes('said') && { said }) }, asked);
-}
-
-/** Returns the row of a system error, with what it means at a proxy, or after a response has begun. */
-function rowOfError(code: string, isProxy: boolean, hasBegun: boolean): Row {
-	const listed = rowOf(code);
-	const [key, cause, message, , ...marks] = listed;
-	const passes = marks.includes('passes');
-	if (hasBegun) return passes ? [key, cause, message, CUTS, ...marks] : UNREADABLE;
-	if (isProxy) return passes ? [...AT_PROXY, 'passes'] : AT_PROXY;
-	return listed;
 }

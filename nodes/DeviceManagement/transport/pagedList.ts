@@ -65,7 +65,7 @@ export function forOneList(platform: Platform, asObjects: (content: unknown[]) =
 
 function withSize(thrown: unknown): unknown {
 	if (!(thrown instanceof Failure) || !mayRefuse(thrown)) return thrown;
-	const remedy = `${thrown.details.remedy} If the platform refuses the page size, change 'Page Size' under 'Options'.`;
+	const remedy = `${thrown.details.remedy} Or change 'Page Size'.`;
 	return new Failure({ ...thrown.details, remedy, mayRefusePage: false });
 }
 
@@ -75,9 +75,8 @@ const PAGE_FIELDS = ['last', 'number', 'totalElements', 'totalPages'];
 const NO_LIST: FailureDetails = {
 	kind: 'response',
 	cause: 'input',
-	message: "The response is no paged list; turn off 'Return All'",
-	remedy:
-		"A page has a list of rows in 'content', and a total or a page number. If the request was a POST, check first what it changed.",
+	message: "The response isn't a list with pages",
+	remedy: "Turn off 'Return All'. If you sent a POST, first check what it changed.",
 };
 
 /** Adds the ID to the last `sort` parameter, in its direction: a platform that reads only one parameter keeps the order. */

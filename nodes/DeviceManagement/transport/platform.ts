@@ -158,7 +158,7 @@ export class Execution {
 		const name = Object.keys(query).find((added) => Object.hasOwn(request.query ?? {}, added));
 		if (name !== undefined) {
 			const remedy = "Remove the parameter, or change 'Key Name' in the credential.";
-			throw inputFailure(`The query parameter "${name}" has the name of the key in the credential`, remedy);
+			throw inputFailure(`The key in the credential already uses the query parameter "${name}"`, remedy);
 		}
 		const wire: WireRequest = {
 			...request,

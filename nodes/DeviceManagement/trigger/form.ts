@@ -102,8 +102,8 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 	const { own, ...criteria } = readFilters(read);
 	const reportsFirst = check(oneOf(FIRST_POLL).default('remember'), options['firstPoll'], 'First Poll') === 'report';
 	if (reportsFirst && !rules.some(isForState)) {
-		const remedy = `Add a condition with only 'To' set, or set 'First Poll' to '${FIRST_POLL[0].name}'.`;
-		throw inputFailure(`'First Poll' is '${FIRST_POLL[1].name}', but no condition has only 'To' set`, remedy);
+		const remedy = `Add one, or set 'First Poll' to '${FIRST_POLL[0].name}'.`;
+		throw inputFailure("'First Poll' needs a condition with only 'To' set", remedy);
 	}
 	return {
 		events,

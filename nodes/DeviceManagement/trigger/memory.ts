@@ -75,7 +75,7 @@ export function refuseMoving(memory: NodeMemory, saved: string, watched: Readonl
 	memory.watched = { saved, digests, moved };
 	if (moved === undefined || last?.moved === undefined) return;
 	throw inputFailure(
-		`'${moved}' has another value at each poll, so n8n can't compare the polls`,
-		"Use a fixed value. To select devices by a value that changes, put n8n's Filter node behind the trigger.",
+		`'${moved}' has a different value at each poll`,
+		"Use a fixed value, or add n8n's Filter node after the trigger.",
 	);
 }

@@ -37,12 +37,12 @@ function needsPerson(thrown: unknown): boolean {
 export function tooLate(budgetMs: number, rateLimit: Failure | undefined): Failure {
 	const limit = `n8n's limit of ${timeInWords(budgetMs)}`;
 	const { httpStatus, retryAfterMs } = rateLimit?.details ?? {};
-	let message = `The poll did not end within ${limit}`;
+	let message = `The poll didn't end within ${limit}`;
 	let todo = "Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'.";
 	if (rateLimit !== undefined) {
-		message = `The poll waited for the platform's rate limit, and ${limit} ended it`;
+		message = `The platform's rate limit delayed the poll beyond ${limit}`;
 		todo = 'Poll less often, or run other workflows of this account less often.';
 	}
-	const remedy = `${todo} No event is lost: the next poll starts from the same state.`;
+	const remedy = `${todo} No event is lost.`;
 	return new Failure({ kind: 'timeout', cause: 'platform', message, remedy, httpStatus, retryAfterMs });
 }

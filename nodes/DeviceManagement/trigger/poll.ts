@@ -50,9 +50,9 @@ export async function pollDevices(context: IPollFunctions, open = openPlatform):
 		const error = asNodeError(host.node, withoutAuthorization(thrown));
 		// If another poll has taken over, it reports the failure.
 		if (memory.turn !== turn) return null;
-		host.log('warn', `could not poll: ${error.message}`);
+		host.log('warn', `couldn't poll: ${error.message}`);
 		if (!noteOutage(host, memory, thrown)) return null;
-		// n8n does not accept this activation, so that the one before goes on.
+		// n8n doesn't accept this activation, so that the one before goes on.
 		if (host.isFirst) memory.activation = undefined;
 		throw error;
 	} finally {
@@ -93,7 +93,7 @@ async function pollOnce(host: Host, memory: NodeMemory, open: typeof openPlatfor
 	const to = isSame && last !== undefined ? last : encodeState(after);
 	refuseTooLarge(to);
 	if (memory.turn !== turn || host.readState() !== stored) {
-		host.log('warn', 'reports nothing, because its state changed during the poll. The next poll reports the changes');
+		host.log('warn', 'skips this poll, because its state changed. The next poll reports the changes');
 		return null;
 	}
 	// From here on, no step can fail.
@@ -110,9 +110,9 @@ function stateBefore(host: Host, last: State | undefined, now: number, fingerpri
 	if (last?.fingerprint === fingerprint) return last;
 	const why =
 		last === undefined
-			? "it can't read the state that n8n kept"
-			: "'Events', 'Attributes', 'Filters', the workflow, the platform or the user changed";
-	const words = `takes a new baseline, because ${why}. It does not report what changed since the last poll`;
+			? "it can't read its saved state"
+			: "'Events', 'Attributes', 'Filters', the workflow, the platform, or the user changed";
+	const words = `starts over, because ${why}. Changes since the last poll aren't reported`;
 	if (host.readState() !== undefined) host.log('warn', words);
 	const number = Math.max(now, (last?.number ?? 0) + 1);
 	return { fingerprint, number, since: undefined, newest: '', fields, devices: new Map() };
@@ -121,8 +121,8 @@ function stateBefore(host: Host, last: State | undefined, now: number, fingerpri
 function refuseTooLarge({ length }: string): void {
 	if (length <= LARGEST_STATE) return;
 	throw inputFailure(
-		`The trigger would have to store ${Math.ceil(length / 1_000_000)} MB, but it can store only ${LARGEST_STATE / 1_000_000} MB`,
-		"Watch fewer devices with 'Filters', or fewer keys in 'Attributes'.",
+		`The trigger needs ${Math.ceil(length / 1_000_000)} MB, but can store only ${LARGEST_STATE / 1_000_000} MB`,
+		"Watch fewer devices with 'Filters', or fewer 'Attributes'.",
 	);
 }
 

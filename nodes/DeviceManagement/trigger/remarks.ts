@@ -13,20 +13,21 @@ interface Circumstances
 	readonly failure: Failure | undefined;
 }
 
+export function isFiltered({ own, criteria }: Pick<TriggerParameters, 'criteria' | 'own'>): boolean {
+	return own !== undefined || criteria.body !== '{}' || Object.keys(criteria.query).length > 0;
+}
+
 /** Returns what the log says of a list: what hides events or makes them late, and words in the form that no device has. */
 export function remarksOn(
 	{ items, settled, reportedTotal = items.length }: Listing<{ sn: string; entry: Entry }>,
 	{ events, fields, rules, isFirstList, criteria, own, missingGroup, failure }: Circumstances,
 ): string[] {
 	const remarks: string[] = [];
-	if (!settled)
-		remarks.push('may report events later, because the list changed or repeated devices during each of three readings');
+	if (!settled) remarks.push('may report events later, because the list kept changing');
 	else if (reportedTotal !== items.length && events.has('deviceRemoved'))
-		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
+		remarks.push("can't detect removed devices, because the platform's total doesn't match its list");
 	if (reportedTotal === LIST_CAP)
-		remarks.push(
-			"may not watch all devices: the list ends at exactly 10,000, and some platforms never list more. Use several triggers with 'Filters'",
-		);
+		remarks.push("may miss devices, because the list ends at exactly 10,000. Use several triggers with 'Filters'");
 	// Without a word, users would wait for events of a name or a value that has a typing error.
 	for (const field of isFirstList && items.length > 0 ? fields : []) {
 		const { name, label } = field;
@@ -42,13 +43,12 @@ export function remarksOn(
 	const seen = new Set<string>();
 	// Only the first record of a serial number makes the set larger.
 	const [again] = items.flatMap(({ sn }) => (seen.size === seen.add(sn).size ? sn : [])).sort();
-	if (again !== undefined)
-		remarks.push(`watches only one record of the serial number ${again}, because several devices have it`);
-	const isFiltered = own !== undefined || criteria.body !== '{}' || Object.keys(criteria.query).length > 0;
-	const fitsNone = isFirstList && isFiltered && items.every(({ entry }) => entry.outside !== undefined);
+	if (again !== undefined) remarks.push(`watches only one of the devices with the serial number ${again}`);
+	const fitsNone =
+		isFirstList && isFiltered({ own, criteria }) && items.every(({ entry }) => entry.outside !== undefined);
 	if (missingGroup !== undefined) remarks.push(`finds ${missingGroup}`);
 	else if (fitsNone) remarks.push("finds no device that matches the 'Filters'");
 	if (failure !== undefined)
-		remarks.push(`could not check devices that may be removed, and tries again at each poll: ${failure.message}`);
+		remarks.push(`couldn't check whether devices were removed, and tries again: ${failure.message}`);
 	return remarks;
 }

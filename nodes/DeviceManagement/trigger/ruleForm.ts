@@ -104,6 +104,6 @@ export function refuseUnwatched(rules: ReturnType<typeof readRules>, fields: rea
 	const unwatched = rules.find(({ field }) => fields.every(({ name }) => name !== field));
 	if (unwatched === undefined) return;
 	const label = FIELDS.find(({ name }) => name === unwatched.field.split('.')[0])?.label;
-	const remedy = "Add its event, or remove the condition. To watch only one group, use the filter 'Group'.";
-	throw inputFailure(`A condition is for '${label}', which no event in 'Events' watches`, remedy);
+	const remedy = "Add the event, or remove the condition. To watch one group, use the filter 'Group'.";
+	throw inputFailure(`The condition on '${label}' needs the event '${label} Changed'`, remedy);
 }

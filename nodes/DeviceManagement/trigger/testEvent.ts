@@ -11,6 +11,7 @@ import type { Platform } from '../transport/platform';
 import { changedEvent, createdEvent, type DeviceEvent, removedEvent } from './events';
 import type { TriggerParameters } from './form';
 import { findMistake } from './mistakes';
+import { isFiltered } from './remarks';
 import { type ChangeRule, isMet } from './rules';
 import { keep, keepValue } from './values';
 import { valueOf, type WatchedField } from './watched';
@@ -39,6 +40,8 @@ export async function fetchTestEvents(platform: Platform, parameters: TriggerPar
 		return await fetchNewest([]);
 	});
 	if (devices.length === 0) {
+		const whoSees = 'Add a device, or check which devices this user can see.';
+		if (!isFiltered(parameters)) throw inputFailure('The platform has no devices', whoSees);
 		const missing = missingGroupAndNames() ?? "No device matches the 'Filters'.";
 		const remedy = `${missing} Change the filters, or remove them to see any device.`;
 		throw inputFailure('No data with the current filter could be found', remedy);

@@ -12,10 +12,9 @@ const REQUEST = {
 	body: 'the request',
 	address: "'Base URL' in the credential",
 	/** What code 10007 means. */
-	missing: 'The record does not exist',
-	notAccepted: 'The platform did not accept the sign-in',
-	notRead: 'The platform could not read the key or token',
-	credential: "Check what you entered in the Device Management API credential, and whether it needs 'Custom Sign-In'.",
+	missing: "The record doesn't exist",
+	notAccepted: 'The platform rejected the sign-in',
+	credential: "Check the credential. If your platform signs in differently, turn on 'Custom Sign-In'.",
 	/** The remedies for HTTP 429, a timeout and a response that is too large. */
 	tooMany: "Lower 'Parallel Requests' under 'Options', or run the workflow less often.",
 	tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options'.",
@@ -26,35 +25,34 @@ const REQUEST = {
 	elsewhere: '',
 };
 const OF_KEY = {
-	notAccepted: 'The platform refused the API key',
-	notRead: 'The platform refused the API key',
-	credential: "Check 'API Key' in the credential, and whether it needs 'Custom Sign-In'.",
+	notAccepted: 'The platform rejected the API key',
+	credential: "Check 'API Key' in the credential. If it's correct, you may need 'Custom Sign-In'.",
 };
 const API_REQUEST = {
 	...REQUEST,
-	names: "'Method', 'Path' and 'Query Parameters'",
+	names: "'Method', 'Path', and 'Query Parameters'",
 	address: "'Path', and 'Base URL' in the credential",
 	tooLarge: "Lower 'Page Size' under 'Options', or request less with 'Query Parameters' or another 'Path'.",
-	tooLong: " With 'Return All', you can also lower 'Page Size' under 'Options'.",
-	elsewhere: " If this endpoint never sends an envelope, use n8n's HTTP Request node with this credential.",
+	tooLong: " With 'Return All', lower 'Page Size'.",
+	elsewhere: " For endpoints without a code, use n8n's HTTP Request node.",
 };
 
 /** One row for each form or place that shows errors of its requests. They decide words only. */
 export const WORDING = {
 	list: {
 		...REQUEST,
-		names: "the names under 'Filters' and in the sort rules",
+		names: "the names in 'Filters' and sort rules",
 		body: "'Filters'",
 		tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options', or lower 'Page Size' there.",
 		tooLarge: "Lower 'Page Size' under 'Options', or list fewer devices with 'Filters'.",
-		tooLong: " Or lower 'Page Size' under 'Options': large pages may take too long.",
+		tooLong: " Or lower 'Page Size' under 'Options'.",
 	},
 	count: {
 		...REQUEST,
-		names: "the names under 'Filters'",
+		names: "the names in 'Filters'",
 		body: "'Filters'",
 		tooLarge: "Count fewer devices with 'Filters'.",
-		tooLong: " Or count fewer devices: fill in 'Name', 'Tags' or 'Attributes' under 'Filters'.",
+		tooLong: " Or count fewer devices with 'Filters'.",
 	},
 	device: { ...REQUEST, names: 'the serial number', missing: 'No device has this serial number' },
 	dropdown: {
@@ -62,23 +60,22 @@ export const WORDING = {
 		tooMany: 'Try again later.',
 		tooSlow: "Try again later, or enter the value instead of choosing 'From List'.",
 		tooLarge: "Enter the value instead of choosing 'From List'.",
-		tooLong: " Or enter the value instead of choosing 'From List'.",
+		tooLong: " Or enter the value without 'From List'.",
 	},
 	test: {
 		...REQUEST,
-		...OF_KEY,
-		notAccepted: 'The platform refused the API key or the new token',
-		notRead: 'The platform could not read the API key or the new token',
+		notAccepted: 'The platform rejected the API key or token',
 		tooMany: 'Try again later.',
 	},
 	apiRequest: API_REQUEST,
-	apiRequestWithBody: { ...API_REQUEST, names: "'Method', 'Path', 'Query Parameters' and 'Body'", body: "'Body'" },
+	apiRequestWithBody: { ...API_REQUEST, names: "'Method', 'Path', 'Query Parameters', and 'Body'", body: "'Body'" },
 	login: {
 		...REQUEST,
 		tooMany: 'Try again later.',
-		missing: 'The platform does not know this user',
-		address: "'Login Path' and 'Base URL' in the credential",
-		tooSlow: "Try again later. If it happens again, check 'Login Path' in the credential.",
+		names: "'Custom Sign-In' in the credential",
+		missing: "The platform doesn't know this user",
+		address: "'Base URL' and 'Custom Sign-In' in the credential",
+		tooSlow: "Try again later, or check 'Login Path' in the credential.",
 	},
 } satisfies Record<string, typeof REQUEST>;
 export type Wording = keyof typeof WORDING;
@@ -104,8 +101,6 @@ export interface Fault extends Omit<Partial<FailureDetails>, 'cause' | 'message'
 	places?: Record<string, string | number>;
 }
 
-const CHECK_CHANGE = 'Check on the platform whether the change was made before you send the request again. If not: ';
-
 /** Returns the words of a code, status or system error for a request that changes nothing. */
 export function explain(key: number | string, words: Wording, facts: Partial<Fault> = {}): FailureDetails {
 	const asked: Asked = { words, mayChange: false, redact: String };
@@ -123,22 +118,22 @@ export function failureOf({ row, system = '', said = '', places, ...facts }: Fau
 	// The platform's own words stay as they are, others may be HTML.
 	const shown = [name, kind === 'status' ? withoutHtml(clean) : clean].filter((part) => part !== '').join(': ');
 	const isRefused = kind === 'refused' || kind === 'status';
-	const [, , , , ...ofStatus] = isRefused && httpStatus !== undefined ? rowOf(`HTTP ${httpStatus}`) : row;
 	const isBarred = marks.includes('barred');
 	const isOfToken = !isBarred && (marks.includes('token') || httpStatus === 401);
+	// A code may come with a status that passes.
+	const passes =
+		(!isOfToken && marks.includes('passes')) || (code !== undefined && rowOf(`HTTP ${httpStatus}`).includes('passes'));
 	// The request was refused for now, and not because of the token. A redirect's `Retry-After` is no limit.
 	const isLimit = retryAfterMs !== undefined && !isOfToken && !isBarred && !/^3..$/.test(String(httpStatus));
 	// A code or a status says whether the platform has carried out the request.
 	const isInDoubt = asked.mayChange && (!isRefused || marks.includes('doubt'));
-	const [before, after] = isInDoubt
-		? [CHECK_CHANGE, '; the platform may still have carried out the request']
-		: ['', ''];
+	const [before, after] = isInDoubt ? ['Check the platform first. ', '. The change may have been made'] : ['', ''];
 	return new Failure({
 		...facts,
 		cause,
 		message: fill(message) + (shown && ` (${shown})`) + after,
 		remedy: before + fill(remedy),
-		temporary: isLimit || (!isBarred && [...(isOfToken ? [] : marks), ...ofStatus].includes('passes')),
+		temporary: isLimit || (!isBarred && passes),
 		token: isOfToken ? 'refused' : marks.includes('expiry') && !isLimit ? 'doubted' : undefined,
 		...(isRefused && { mayRefusePage: true }),
 		...(isInDoubt && { inDoubt: true }),

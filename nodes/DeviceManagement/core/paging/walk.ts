@@ -45,7 +45,7 @@ export async function* walkPages<T>(source: PageSource<T>, options: WalkOptions)
 		yield tally.add(await list.at(index, tally.pagesNeeded).catch(tally.emptyIfPastEnd), index);
 		if (tally.isAtEnd) return;
 	}
-	const message = `The list did not end after ${tally.read} items`;
+	const message = `The list didn't end after ${tally.read.toLocaleString('en-US')} items`;
 	const remedy = 'Request fewer items, or ask your platform administrator.';
 	throw new Failure({ kind: 'paging', cause: 'platform', message, remedy });
 }
@@ -182,9 +182,8 @@ export class RepeatedPage extends Failure {
 		super({
 			kind: 'paging',
 			cause: 'platform',
-			message: `Page ${index + 1} of the list has only items of earlier pages`,
-			remedy:
-				"The list can't be read to its end, so none of it is returned. If the list changes often, run the node again. If many items have the same sort value, sort by a field with different values. If the platform ignores the page number, set 'Page Size' under 'Options' to more than the number of items.",
+			message: `Page ${index + 1} of the list only repeats earlier items`,
+			remedy: "Run the node again, sort by another field, or set 'Page Size' above the number of items.",
 		});
 	}
 }

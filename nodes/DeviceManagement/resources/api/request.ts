@@ -92,7 +92,7 @@ function asItems(data: unknown): IDataObject[] {
  */
 function readBody(value: unknown): string | undefined {
 	if (value === undefined || value === null) {
-		const remedy = 'Check the expression in this field and its result, or leave the field empty to send no body.';
+		const remedy = 'Check the expression in this field, or leave the field empty.';
 		throw inputFailure(`'Body' is ${describeValue(value)} instead of JSON`, remedy);
 	}
 	if (typeof value !== 'string') {

@@ -16,7 +16,7 @@ const IF_NOT_FOUND = [
 const LIKE_AN_ID = /^(\d{16,}|[\da-f]{24}|[\da-f-]{36})$/i;
 
 /** A model can't set it. */
-const GO_ON = "To go on without the device, set 'If Not Found' under 'Options'.";
+const GO_ON = "To go on without it, set 'If Not Found' under 'Options'.";
 
 /** Device: Get (section 4.2 of the API document). */
 export const get: Operation = {
@@ -56,9 +56,9 @@ export const get: Operation = {
 		const device = await fetchDevice(platform, serialNumber, settings).catch((thrown: unknown) => {
 			if (!(thrown instanceof Failure) || !meansNotFound(thrown.details)) throw thrown;
 			if (ifNotFound === 'empty') return undefined;
-			const { message, remedy } = thrown.details;
-			const words = LIKE_AN_ID.test(serialNumber.trim()) ? `${message}. Use sn, not id` : message;
-			throw new Failure({ ...thrown.details, message: words, remedy: byAgent ? remedy : `${remedy} ${GO_ON}` });
+			const isLikeId = LIKE_AN_ID.test(serialNumber.trim());
+			const remedy = isLikeId ? 'This looks like an ID. Enter the serial number.' : thrown.details.remedy;
+			throw new Failure({ ...thrown.details, remedy: byAgent ? remedy : `${remedy} ${GO_ON}` });
 		});
 		return device === undefined ? [{}] : withHint([shapeDevice(device, mode)], mode, hint);
 	},

@@ -43,6 +43,6 @@ export const getAll: Operation = {
 function withSortField(thrown: unknown, [only = '', ...others]: readonly string[]): unknown {
 	const field = only.replace(/ (asc|desc)$/, '');
 	if (!(thrown instanceof Failure) || !/^[^,]+$/.test(field) || others.length > 0 || !mayRefuse(thrown)) return thrown;
-	const remedy = `If the platform can't sort by '${field}', use another field under 'Sort'. ${thrown.details.remedy}`;
+	const remedy = `If the platform can't sort by '${field}', change 'Sort'. ${thrown.details.remedy}`;
 	return new Failure({ ...thrown.details, remedy });
 }

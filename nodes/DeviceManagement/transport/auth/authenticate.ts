@@ -91,7 +91,7 @@ function checkTarget({ baseUrl }: Credential, options: IHttpRequestOptions): voi
 	if (target?.origin === baseUrl.origin) return;
 	const remedy =
 		target === undefined
-			? 'The request has no valid address. Nothing was sent.'
-			: `The request leads to ${target.origin}. Nothing was sent. Use an address of the platform, or another credential.`;
+			? 'Nothing was sent. Enter a valid address.'
+			: `Nothing was sent to ${target.origin}. Use an address of the platform, or another credential.`;
 	throw inputFailure(`This credential is for ${baseUrl.origin} only`, remedy);
 }

@@ -15,7 +15,7 @@ const STATUSES = [301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 406, 407, 42
 const NO_CODES = ['String', 'Boolean', 'Array', 'Object', undefined];
 
 const NO_PLATFORM =
-	"The address responds, but not like a device-management platform. Check 'Base URL': enter the part of the address before /api.";
+	"This address doesn't respond like a device management platform. Check 'Base URL': enter the part before /api.";
 
 /**
  * Returns the rules of n8n's connection test. The platform refuses requests with HTTP 200, which n8n counts as success unless a

@@ -106,7 +106,7 @@ function credentialWith(data: CredentialData, meaning: Meaning): Credential {
 function meaningOf(data: CredentialData): Meaning {
 	const parsed = storedSchema.safeParse(Object.fromEntries(fields.map((field) => [field.name, valueIn(data, field)])));
 	if (!parsed.success) {
-		const remedy = 'Check the expression in this field and its result. Enter a long number as text.';
+		const remedy = 'Check the expression in this field. Enter a long number as text.';
 		throw refusal(labelOf(parsed.error.issues[0]?.path[0]), 'has a value of the wrong type', remedy);
 	}
 	const stored = { ...parsed.data, apiKey: withoutNames(parsed.data) };
@@ -134,12 +134,12 @@ function withoutNames({ apiKey, apiKeyName, apiKeyPrefix }: StoredCredential): s
 
 const REQUIRED = {
 	apiKey: {
-		apiKey: "Create a key in the platform's user interface and enter it there, or set 'Authentication' to 'Login'.",
+		apiKey: "Enter a key from your platform, or set 'Authentication' to 'Login'.",
 		apiKeyName: 'Enter the name of the header or query parameter for the key, usually Authorization.',
 	},
 	login: {
-		loginName: 'Enter the name that you sign in to the platform with.',
-		password: "Enter the password, or its MD5 value if 'Password Format' is 'MD5'.",
+		loginName: 'Enter your user name on the platform.',
+		password: "Enter the password, or its MD5 hash if 'Password Format' is 'MD5'.",
 	},
 };
 
@@ -152,24 +152,24 @@ function checkWay(stored: StoredCredential): void {
 	if (way === 'apiKey' && apiKeyIn === 'header') {
 		// Node.js would show the name of a header that isn't one: people enter the key there.
 		if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(apiKeyName)) {
-			const remedy = 'Use letters, digits and hyphens only, like X-API-Key.';
+			const remedy = 'Use only letters, digits, and hyphens, like X-API-Key.';
 			throw refusal("'Key Name'", "can't be the name of a header", remedy);
 		}
 		if (/[^\x20-\x7e]/.test(apiKeyPrefix + apiKey)) {
-			const remedy = 'Copy the key again, without line breaks or other invisible characters.';
-			throw refusal("'API Key' or 'Key Prefix'", "has a character that a header can't contain", remedy);
+			const remedy = 'Copy the key again, without line breaks or invisible characters.';
+			throw refusal("'API Key' or 'Key Prefix'", "has a character that can't be sent", remedy);
 		}
 	}
 	if (way === 'login') {
 		// A password that is called an MD5 value would be sent as it is.
 		if (passwordFormat === 'md5' && !/^[0-9a-f]{32}$/i.test(stored.password.trim())) {
-			const remedy = "Enter 32 hexadecimal digits, or set 'Password Format' to 'Plain Text'.";
-			throw refusal("'Password'", 'is not an MD5 value', remedy);
+			const remedy = "Enter the 32-character hash, or set 'Password Format' to 'Plain Text'.";
+			throw refusal("'Password'", "isn't an MD5 hash", remedy);
 		}
 		// Another path could name another host.
 		if (!/^\/[^/\\?#\s][^\\?#\s]*$/.test(stored.loginPath)) {
-			const remedy = 'Enter a path on the platform that begins with a slash, usually /api/user/login.';
-			throw refusal("'Login Path'", 'is not a path', remedy);
+			const remedy = 'Enter a path that starts with /, usually /api/user/login.';
+			throw refusal("'Login Path'", "isn't a path", remedy);
 		}
 	}
 }
@@ -177,4 +177,4 @@ function checkWay(stored: StoredCredential): void {
 const labelOf = (name: unknown) => `'${fields.find((field) => field.name === name)?.displayName}'`;
 
 const refusal = (label: string, what: string, remedy: string) =>
-	inputFailure(`${label} in the Device Management API credential ${what}`, remedy);
+	inputFailure(`${label} in the credential ${what}`, remedy);

@@ -107,7 +107,7 @@ export class Session {
 		const loaded = await host.load();
 		if (loaded.account !== credential.account) {
 			// The others that wait may have another credential of the account, which wasn't changed.
-			this.ended = inputFailure('The credential was changed during the run', 'Run the workflow again.');
+			this.ended = inputFailure('The credential changed during the execution', 'Run the workflow again.');
 			return;
 		}
 		account.takeStored(loaded.token);

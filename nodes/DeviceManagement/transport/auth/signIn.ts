@@ -64,8 +64,8 @@ function tokenIn(response: unknown, tokenPath: string, asked: Asked): string {
 	// A header can carry it.
 	const token = tokens.find((candidate) => /^[\x21-\x7e]+$/.test(candidate));
 	if (token !== undefined) return token;
-	const where = tokenPath === '' ? `as 'data', or under ${KNOWN_PLACES.join(', ')}` : `under "${tokenPath}"`;
-	const places = { sought: `${where}; ${keysOf(response, asked.redact)}` };
+	const where = tokenPath === '' ? '' : ` under "${tokenPath}"`;
+	const places = { sought: `${where}: ${keysOf(response, asked.redact)}` };
 	throw failureOf({ kind: 'response', row: RESPONSES.noToken, httpStatus: 200, places }, asked);
 }
 
@@ -96,12 +96,12 @@ function asSignInFailure(details: FailureDetails): Failure {
 	const isFinal = temporary !== true;
 	// The words for other codes speak of records.
 	const isOfRecord = kind === 'refused' && !/^(credential|unknown)$/.test(cause);
-	const check = isOfRecord ? "Check 'Login Name', 'Password' and 'Login Path' in the credential." : remedy;
-	const orElse = "If the platform expects another form of sign-in, use 'Custom Sign-In' in the credential.";
+	const check = isOfRecord ? "Check 'Login Name' and 'Password' in the credential." : remedy;
+	const orElse = check.includes('Custom') ? '' : " You may need 'Custom Sign-In'.";
 	return new Failure({
 		...details,
 		message: `The sign-in failed. ${message}`,
-		remedy: isFinal ? `${check} ${orElse}` : remedy,
+		remedy: isFinal ? `${check}${orElse}` : remedy,
 		// For other requests, HTTP 403 and 423 (locked) may have another cause.
 		...(isFinal && (httpStatus === 403 || httpStatus === 423) ? { cause: 'credential' } : {}),
 		signInFailed: isFinal ? 'for good' : 'for now',

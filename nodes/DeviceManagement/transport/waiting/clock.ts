@@ -69,6 +69,6 @@ export function whyEnded(end: AbortSignal): Failure {
 	if (end.reason instanceof Failure) return end.reason;
 	// n8n recognizes a stopped execution by this word.
 	const message = 'The execution was canceled';
-	const remedy = 'Nothing more was sent to the platform. Run the workflow again when you are ready.';
+	const remedy = 'Nothing more was sent to the platform. You can run the workflow again.';
 	return new Failure({ kind: 'cancelled', cause: 'unknown', message, remedy });
 }

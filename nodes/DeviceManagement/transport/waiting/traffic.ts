@@ -127,8 +127,8 @@ export class Traffic {
 		const httpStatus = failure?.details.httpStatus;
 		const retryAfterMs = endsAt - currentClock().now();
 		const remedy =
-			"Run the workflow again after that time. To send fewer requests at once, lower 'Parallel Requests' under 'Options'.";
-		const message = `The platform refuses every request for now (HTTP ${httpStatus}). The node sends none for ${timeInWords(retryAfterMs)}`;
+			"Run the workflow again after that. If this happens often, lower 'Parallel Requests' under 'Options'.";
+		const message = `The platform accepts no requests for ${timeInWords(retryAfterMs)} (HTTP ${httpStatus})`;
 		throw new Failure({ kind: 'status', cause: 'platform', httpStatus, retryAfterMs, message, remedy });
 	}
 
