@@ -33,8 +33,7 @@ function goesUp(text: string): boolean {
 const CUT = 'is cut in the middle of a character | Check the expression that cuts the text.';
 
 describe('the path of a device', () => {
-	const EMPTY =
-		"The serial number in 'Device' is empty | Enter a serial number. If it comes from an expression, check that the field has a value for every item.";
+	const EMPTY = "The serial number in 'Device' is empty | Enter a serial number, or check the expression.";
 	const odd = (sn: string) =>
 		`The serial number "${sn}" in 'Device' can't be part of an address | Enter a serial number.`;
 	test('refuses a serial number that is empty, cut, or leads to another path', () => {
@@ -68,9 +67,9 @@ describe('the path of an API request', () => {
 		expect(apiPath(path)).toBe(path.trim());
 	});
 
-	const NO_API = 'does not begin with /api | Enter a path of the platform like /api/model/list.';
+	const NO_API = "doesn't start with /api | Enter a path like /api/model/list.";
 	const A_QUERY = "contains a ? or a # | Move what follows it to 'Query Parameters'.";
-	const UNENCODED = 'contains a space, a backslash or a control character | Percent-encode it (a space is %20).';
+	const UNENCODED = 'contains a space, backslash, or control character | Percent-encode it (a space is %20).';
 	const GOES_UP = "contains a segment '.' or '..' | Enter the path without it.";
 	test.each([
 		[NO_API, ['', 'api/group', '/apis', '/', '//other.example/api', 'https://other.example/api']],
@@ -78,7 +77,7 @@ describe('the path of an API request', () => {
 		[UNENCODED, ['/api/a b', '/api/a\\b', '/api/\n/x', '/api/a\u0007b']],
 		[GOES_UP, ['/api/../x', '/api/.%2E/x', '/api/..;x=1/x', '/api/..%3fx/x', '/api/a%252f..%252fx', '/api/..%255cx']],
 		['contains an encoded zero byte | Enter the path without it.', ['/api/x%2500', '/api/x%00']],
-		['contains a % that is not an encoding | Write %25 for a percent sign.', ['/api/%4', '/api/%g1', '/api/%1g']],
+		["contains a % that isn't an encoding | Write %25 for a percent sign.", ['/api/%4', '/api/%g1', '/api/%1g']],
 	])('%s', (words, paths) => {
 		for (const path of paths) expect([path, refusal(() => apiPath(path))]).toEqual([path, `'Path' ${words}`]);
 		expect(refusal(() => apiPath('/api/\ud800'))).toBe(`The text of 'Path' ${CUT}`);

@@ -68,16 +68,16 @@ describe('a success', () => {
 describe('a body without an envelope', () => {
 	test.each([
 		['an empty body', ''],
-		['an HTML or XML page of 39 bytes', '  <!doctype html><title>Sign in</title>'],
-		['4 bytes that are not JSON', 'x<p>'],
-		["an object with 1 fields whose 'code' is nothing", '{"data":[]}'],
-		["an object with 2 fields whose 'code' is text of 1 characters", '{"code":"0","data":[]}'],
-		["an object with 1 fields whose 'code' is a number", '{"code":0.5}'],
-		["an object with 1 fields whose 'code' is nothing", '{"__proto__":{"code":0}}'],
-		['a list of 2 without an envelope around it', '[1,2]'],
-		['3 bytes that are not UTF-8 text', new Uint8Array([0x5b, 0xff, 0xfe])],
-		['JSON of 418 bytes nested deeper than 200 levels', nested(200)],
-		['JSON of 200018 bytes nested deeper than 200 levels', nested(100_000)],
+		['an HTML or XML page', '  <!doctype html><title>Sign in</title>'],
+		["text that isn't JSON", 'x<p>'],
+		["'code' is nothing", '{"data":[]}'],
+		["'code' is text of 1 characters", '{"code":"0","data":[]}'],
+		["'code' is a number", '{"code":0.5}'],
+		["'code' is nothing", '{"__proto__":{"code":0}}'],
+		['a list of 2 without a code', '[1,2]'],
+		["text that isn't UTF-8", new Uint8Array([0x5b, 0xff, 0xfe])],
+		['JSON nested deeper than 200 levels', nested(200)],
+		['JSON nested deeper than 200 levels', nested(100_000)],
 	])('is named, not shown: %s', (came, body) => {
 		expect(detailsOfBody(body)).toEqual({
 			kind: 'response',
@@ -86,7 +86,7 @@ describe('a body without an envelope', () => {
 			temporary: false,
 			remedy: expect.stringMatching(/^Check 'Base URL'/),
 			token: came.startsWith('an HTML') ? 'doubted' : undefined,
-			message: `Expected the platform's JSON envelope with a whole number in 'code', but got ${came} (HTTP 200)`,
+			message: `Unexpected response: ${came} (HTTP 200)`,
 		});
 	});
 
@@ -104,7 +104,7 @@ test('a body is read in the charset that the response declares, if it is not UTF
 		expect(read('{"code":0,"data":"Gerät"}', { charset })).toBe('Gerät');
 	}
 	for (const charset of [undefined, 'utf-8', 'us-ascii-x'])
-		expect(detailsOfBody(body('Gerät'), { charset }).message).toContain('not UTF-8 text');
+		expect(detailsOfBody(body('Gerät'), { charset }).message).toContain("text that isn't UTF-8");
 });
 
 describe('a payload', () => {
@@ -119,8 +119,8 @@ describe('a payload', () => {
 		expect(detailsOf(() => checkPayload(data, pageSchema))).toEqual({
 			kind: 'response',
 			cause: 'platform',
-			remedy: expect.stringMatching(/^Check that 'Base URL'/),
-			message: `The platform did not return a page of a list (an object with a list of objects in 'content'): ${place}`,
+			remedy: expect.stringMatching(/^Check 'Base URL'/),
+			message: `The platform didn't return a page of a list: ${place}`,
 			withoutData: data === null || data === undefined,
 			mayRefusePage: true,
 		});
@@ -143,7 +143,7 @@ describe('a failure', () => {
 				temporary: false,
 				retryAfterMs: undefined,
 				mayRefusePage: true,
-				message: 'The serial number is not valid (code 10018: invalid sn •••)',
+				message: "The serial number isn't valid (code 10018: invalid sn •••)",
 				remedy: expect.stringMatching(/^Check the serial number/),
 			});
 		}
@@ -181,7 +181,7 @@ describe('a failure', () => {
 
 test('a write may have been carried out, as its status, its code or an unreadable body tells', () => {
 	const inDoubt = (body: string, status: number) =>
-		detailsOfBody(body, { status }, WRITE).message.endsWith('; the platform may still have carried out the request');
+		detailsOfBody(body, { status }, WRITE).message.endsWith('. The change may have been made');
 	expect([399, 400, 500].filter((status) => inDoubt('', status))).toEqual([399, 500]);
 	expect(['<html>', ' ', '{}', nested(300)].filter((body) => inDoubt(body, 200))).toHaveLength(4);
 	for (const status of [200, 500])
@@ -215,9 +215,9 @@ test.each([
 	['too much', `{"message":"${'x'.repeat(400)}"}`, `${'x'.repeat(300)}…`],
 ])('an error status without an envelope has the own words of the server: %s', (_name, body, words) => {
 	for (const [status, what] of [
-		[400, 'The server did not accept the request'],
-		[404, 'There is nothing at this address'],
-		[500, 'The platform or a proxy in front of it could not respond'],
+		[400, 'The server rejected the request'],
+		[404, 'Nothing found at this address'],
+		[500, "The platform couldn't handle the request"],
 	] as const)
 		for (const given of [body, body.replace('<title>', `<title>${status} `)])
 			expect(detailsOfBody(given, { status }).message).toBe(`${what} (HTTP ${status}: ${words})`);
@@ -227,7 +227,7 @@ test('a secret that looks like HTML is removed before HTML is', () => {
 	const redactHtml = redactor(['pa<b>ss  &lt;d']);
 	const body = JSON.stringify({ message: 'x pa<b>ss  &lt;d &amp; y' });
 	const { message } = detailsOf(() => read(body, { status: 404 }, { redact: redactHtml }));
-	expect(message).toBe('There is nothing at this address (HTTP 404: x ••• & y)');
+	expect(message).toBe('Nothing found at this address (HTTP 404: x ••• & y)');
 });
 
 test.each([
@@ -245,8 +245,8 @@ test.each([
 	`<html>${' '.repeat(20_000)}<title>x</title>`,
 	nested(300),
 ])('an error status with another body has no own words: %#', (body) => {
-	expect(detailsOfBody(body, { status: 404 }).message).toBe('There is nothing at this address (HTTP 404)');
-	expect(detailsOfBody('<title>Moved</title>', { status: 302 }).message).toMatch(/redirect \(HTTP 302\)$/);
+	expect(detailsOfBody(body, { status: 404 }).message).toBe('Nothing found at this address (HTTP 404)');
+	expect(detailsOfBody('<title>Moved</title>', { status: 302 }).message).toMatch(/redirects \(HTTP 302\)$/);
 });
 
 test('any response becomes a payload or a Failure, without a secret', () => {

@@ -24,17 +24,17 @@ test.each([
 
 const [ENTER, NO_SCHEME] = [
 	/^Enter it like https:\/\/devices\.example\.com\.$/,
-	'does not start with https:// or http://',
+	"doesn't start with https:// or http://",
 ];
 test.each([
-	['', 'is empty', /^Enter it like https:.* If it is an expression, it gave no value for this item\.$/],
+	['', 'is empty', /^Enter it like https:.* If it's an expression, check its result\.$/],
 	...['a.example', '//a.example', 'xhttps://a.example', 'https:/a.example', 'javascript:alert(1)'].map(
 		(entered) => [entered, NO_SCHEME, ENTER] as const,
 	),
 	['httpss://a.example', NO_SCHEME, ENTER],
-	['https://', 'is not an address', ENTER],
-	['https://user@a.example', 'contains a user name or password', /^Remove everything before the @/],
-	['https://:hunter2@a.example', 'contains a user name or password', /^Remove everything before the @/],
+	['https://', "isn't an address", ENTER],
+	['https://user@a.example', 'contains a user name or password', /^Remove them/],
+	['https://:hunter2@a.example', 'contains a user name or password', /^Remove them/],
 ] as const)('the base URL %j %s', (entered, what, remedy) => {
 	const details = expect.objectContaining({ kind: 'input', cause: 'input', remedy: expect.stringMatching(remedy) });
 	const message = `'Base URL' in the credential ${what}`;

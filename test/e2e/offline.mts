@@ -107,7 +107,7 @@ export async function failedExecutions({ checks, main, mailServer, platform, wor
 		);
 	});
 	await checks.check('sends one mail about a failed poll, which has no execution, as a sample', async () => {
-		const error = { message: 'The platform did not accept the sign-in', description: 'Enter the new key.' };
+		const error = { message: 'The platform rejected the sign-in', description: 'Enter the new key.' };
 		const failure = { trigger: { error, mode: 'trigger' }, workflow: { id: 'watched', name: 'watched' } };
 		await main.execute(await main.create({ ...workflow, id: newId() }), 'An execution failed', failure);
 		const [mail] = mailsAbout('Sample: Failed: watched', mailServer);

@@ -11,7 +11,7 @@ const bench = useBench();
 const VALUE = '={{ $json.value }}';
 
 test.each<[Parameters, string]>([
-	[{ ...request, path: '/admin' }, "'Path' does not begin with /api"],
+	[{ ...request, path: '/admin' }, "'Path' doesn't start with /api"],
 	[{ resource: 'device', operation: 'reboot' }, 'The node has no operation "reboot" for the resource "device"'],
 ])('%j is refused before any request, with the item if there are several', async (parameters, message) => {
 	for (const input of [[{}], [{}, {}]]) {
@@ -51,8 +51,8 @@ describe('under “continue”, only the item with the bad value fails', () => {
 		await bench.engine.editCredential(bench.apiKey, { apiKey: ' ' });
 		const result = await bench.run(getMany, { input: [{}, {}], onError: 'continueRegularOutput' });
 		expect(jsonOf(result)).toMatchObject([
-			{ error: "'API Key' in the Device Management API credential is empty [item 0]" },
-			{ error: "'API Key' in the Device Management API credential is empty [item 1]" },
+			{ error: "'API Key' in the credential is empty [item 0]" },
+			{ error: "'API Key' in the credential is empty [item 1]" },
 		]);
 		expect(bench.platform.requests).toEqual([]);
 	});
@@ -64,17 +64,17 @@ test.each<[data: ICredentialDataDecryptedObject, message: string]>([
 	[{ apiKey: '' }, "'API Key' {} is empty"],
 	[{ apiKeyName: ' ' }, "'Key Name' {} is empty"],
 	[{ apiKeyName: 'X Key:' }, "'Key Name' {} can't be the name of a header"],
-	[{ apiKey: 'key\nX: y' }, "'API Key' or 'Key Prefix' {} has a character that a header can't contain"],
+	[{ apiKey: 'key\nX: y' }, "'API Key' or 'Key Prefix' {} has a character that can't be sent"],
 	[{ ...LOGIN, loginName: ' ' }, "'Login Name' {} is empty"],
 	[{ ...LOGIN, password: '' }, "'Password' {} is empty"],
-	[{ ...LOGIN, passwordFormat: 'md5' }, "'Password' {} is not an MD5 value"],
-	[{ ...LOGIN, loginPath: 'api/user/login' }, "'Login Path' {} is not a path"],
-	[{ ...LOGIN, loginPath: '//elsewhere.example/login' }, "'Login Path' {} is not a path"],
-	[{ ...LOGIN, loginPath: '/' }, "'Login Path' {} is not a path"],
-	[{ ...LOGIN, loginPath: '/login?x=1' }, "'Login Path' {} is not a path"],
-	[{ ...LOGIN, loginPath: '' }, "'Login Path' {} is not a path"],
+	[{ ...LOGIN, passwordFormat: 'md5' }, "'Password' {} isn't an MD5 hash"],
+	[{ ...LOGIN, loginPath: 'api/user/login' }, "'Login Path' {} isn't a path"],
+	[{ ...LOGIN, loginPath: '//elsewhere.example/login' }, "'Login Path' {} isn't a path"],
+	[{ ...LOGIN, loginPath: '/' }, "'Login Path' {} isn't a path"],
+	[{ ...LOGIN, loginPath: '/login?x=1' }, "'Login Path' {} isn't a path"],
+	[{ ...LOGIN, loginPath: '' }, "'Login Path' {} isn't a path"],
 ])('a credential with %j is refused: %s', (data, message) => {
 	const valid = { baseUrl: 'https://a.example', apiKey: 'key', loginName: 'demo', password: 'pass' };
-	const refused = { message: message.replace('{}', 'in the Device Management API credential'), details: HELPFUL };
+	const refused = { message: message.replace('{}', 'in the credential'), details: HELPFUL };
 	expect(() => credentialOf({ ...valid, customSignIn: true, ...data })).toThrow(expect.objectContaining(refused));
 });

@@ -92,7 +92,7 @@ test.each(WHITE.map((white) => [JSON.stringify(white), white] as const))('%s aro
 test.each(['{"a": "2" pipe"}', '{"a": "1\n2"}', '{"a": [object Object]}', '{"a": Hamburg}', '{"a": }'])(
 	'JSON that an expression has broken names JSON.stringify: %j',
 	(text) => {
-		const remedy = expect.stringContaining('inside JSON as {{ JSON.stringify($json.name) }}');
+		const remedy = expect.stringContaining('as {{ JSON.stringify($json.name) }}');
 		expect(() => checkJson(text, 'Body')).toThrow(
 			expect.objectContaining({ details: expect.objectContaining({ remedy }) }),
 		);

@@ -42,14 +42,15 @@ const option = (name: string) => (value: unknown) => ({ ...getMany, options: { [
 type Row = [message: string, label: string, ...wrong: Parameters[]];
 
 const WRONG_TYPE = '{} has a value of the wrong type';
-const oneOf = (...choices: string[]) => `{} has an unknown value. Use one of these: ${choices.join(', ')}`;
+const oneOf = (...choices: string[]) => `{} has an unknown value. Use one of: ${choices.join(', ')}`;
 const NO_VALUE = "{} under 'Filters' has no value";
 const CUT = 'The text of {} is cut in the middle of a character';
-const TOO_LONG = 'The number in {} has more digits than n8n can keep';
+const TOO_LONG = 'The number in {} is too long for n8n';
 
 const limited = (label: string, name: string, least: number, most: number): Row => {
 	const wrong = [least - 1, most + 1, least + 0.5, ...NO_NUMBERS].map(option(name));
-	return [`{} is not a whole number from ${least} to ${most}`, label, ...wrong];
+	const limits = [least, most].map((limit) => limit.toLocaleString('en-US')).join(' to ');
+	return [`{} must be a whole number from ${limits}`, label, ...wrong];
 };
 const EMPTY = [NOTHING, null, '', ' ', []];
 
@@ -84,11 +85,11 @@ const REFUSED: readonly Row[] = [
 	['{} is text of 6 characters instead of an object', 'Attributes', filter('attributes')('site x')],
 	['{} is a list of 1 instead of an object', 'Filters', filters([{ name: 'harbour' }])],
 	[
-		'{} is not a whole number of 1 or more',
+		'{} must be a whole number of 1 or more',
 		'Limit',
 		...[0, -1, 1.5, 2 ** 53, Infinity, NaN, undefined, ...NO_NUMBERS].map((limit) => ({ ...getMany, limit })),
 	],
-	['{} is not a whole number of 0 or more', 'Skip', ...[-1, 0.5, 2 ** 53, ...NO_NUMBERS].map(option('skip'))],
+	['{} must be a whole number of 0 or more', 'Skip', ...[-1, 0.5, 2 ** 53, ...NO_NUMBERS].map(option('skip'))],
 	limited('Page Size', 'pageSize', 1, 10_000),
 	limited('Parallel Requests', 'parallelRequests', 1, 16),
 	limited('Timeout (Milliseconds)', 'timeout', 1, 3_600_000),
@@ -96,7 +97,7 @@ const REFUSED: readonly Row[] = [
 	...['Composite Status', 'Online Status'].map((label): Row => {
 		const name = label === 'Online Status' ? 'onlineStatus' : 'compositeStatus';
 		const wrong = [1.5, 2 ** 31, -(2 ** 31) - 1, 'online', [1], {}].map(filter(name));
-		return ['{} is not a whole number from -2147483648 to 2147483647', label, ...wrong];
+		return ['{} must be a whole number from -2,147,483,648 to 2,147,483,647', label, ...wrong];
 	}),
 	...plainFilters.map(({ name, displayName }): Row => [NO_VALUE, displayName, ...EMPTY.map(filter(name))]),
 	[NO_VALUE, 'Name', { ...count, filters: { name: NOTHING } }],
@@ -104,13 +105,13 @@ const REFUSED: readonly Row[] = [
 	[NO_VALUE, 'Attributes', ...[{}, '{}', { pair: [] }].map(filter('attributes'))],
 	[NO_VALUE, 'Query Parameters', filter('query')({ parameter: [] })],
 	[NO_VALUE, CRITERIA, ...['{}', ' { } ', {}].map(filter('body'))],
-	['{} is not valid JSON', CRITERIA, ...['{"a": }', "{'a': 1}"].map(filter('body'))],
-	['{} is not valid JSON', 'Body', body('{'), body('[1,,2]')],
+	["{} isn't valid JSON", CRITERIA, ...['{"a": }', "{'a': 1}"].map(filter('body'))],
+	["{} isn't valid JSON", 'Body', body('{'), body('[1,,2]')],
 	['{} has no value in "1"', 'Body', body(WITH_HOLE)],
-	['{} is not a JSON object', CRITERIA, ...['[1]', '5', 'null', '"x"', [1], DEEP].map(filter('body'))],
+	["{} isn't a JSON object", CRITERIA, ...['[1]', '5', 'null', '"x"', [1], DEEP].map(filter('body'))],
 	['{} is nothing instead of JSON', 'Body', body(NOTHING)],
 	['{} is null instead of JSON', 'Body', body(null)],
-	['{} contains something that is not JSON', 'Body', body(() => {}), body(CYCLE)],
+	["{} contains something that isn't JSON", 'Body', body(() => {}), body(CYCLE)],
 	...[{ a: NOTHING }, { a: NaN }, { a: new Map([[1, 2]]) }, { a: new Date('x') }].map(
 		(given): Row => ['{} has no value in "a"', 'Body', body(given)],
 	),
@@ -140,7 +141,7 @@ const REFUSED: readonly Row[] = [
 		return [`A parameter under {} can't have the name "${name}"`, 'Query Parameters', parameter(name), sent(name)];
 	}),
 	...['page', 'size', 'sort'].map((name): Row => {
-		return [`The node already sets the parameter "${name}" under {}`, 'Query Parameters', parameter(` ${name} `)];
+		return [`{} can't contain "${name}"`, 'Query Parameters', parameter(` ${name} `)];
 	}),
 	['A field name under {} is empty', 'Sort', sortBy('custom')(' '), sortBy('attributes')(' ')],
 	['"sn asc", a field name under {}, contains a space or a comma', 'Sort', sortBy('custom')('sn asc')],
@@ -149,7 +150,7 @@ const REFUSED: readonly Row[] = [
 	["{} can't be used with PUT", 'Return All', { ...request, method: 'PUT', returnAll: true }],
 	['The query parameter "page" can\'t be used with {}', 'Return All', { ...sent(' page '), returnAll: true }],
 	['The query parameter "size" can\'t be used with {}', 'Return All', { ...sent(' size '), returnAll: true }],
-	['{} does not begin with /api', 'Path', path('https://elsewhere.example/api'), path(NOTHING)],
+	["{} doesn't start with /api", 'Path', path('https://elsewhere.example/api'), path(NOTHING)],
 	['There is no filter "nmae" under {}', 'Filters', filters({ nmae: 'harbour' })],
 	['There is no filter "toString" under {}', 'Filters', filters({ name: 'RT', toString: 1 })],
 	[TOO_LONG, 'Device', ...[LONG, 2 ** 53, -(2 ** 53)].map(device)],

@@ -80,7 +80,7 @@ it('reads one page of a fleet of any size, and filters what it lists by the text
 
 it('offers the text that was searched for if none of the devices has it', async () => {
 	have({ group: { id: 'g1', name: 'A' } });
-	expect(await linesOf('searchGroups', undefined, ' Depot 7 ')).toEqual(['Depot 7: Depot 7 (none of 1 devices)']);
+	expect(await linesOf('searchGroups', undefined, ' Depot 7 ')).toEqual(['Depot 7: Depot 7 (none of 1 device)']);
 	bench.platform.fleet = Fleet.seeded({ size: 1500 });
 	expect(await linesOf('searchGroups', undefined, 'x')).toEqual(['x: x (none of the first 1,000 devices)']);
 });
@@ -102,10 +102,10 @@ it('asks for smaller pages if the platform refuses 1,000', async () => {
 
 it.each<[why: string, devices: object[], method: string, rule: INodeParameters | undefined]>([
 	['The platform lists no devices', [], 'searchGroups', undefined],
-	['None of 1 devices has a value here', [{ group: null }], 'searchGroups', undefined],
-	['None of 1 devices has a value here', [{ attributes: null }], 'searchAttributes', {}],
+	['None of 1 device has a value here', [{ group: null }], 'searchGroups', undefined],
+	['None of 1 device has a value here', [{ attributes: null }], 'searchAttributes', {}],
 	[
-		'None of 1 devices has a value here',
+		'None of 1 device has a value here',
 		[{ attributes: { a: 1 } }],
 		'searchValues',
 		{ field: 'attributes', attribute: ' b ' },

@@ -71,7 +71,10 @@ describe('a model may give', () => {
 
 describe('an unusable value is refused, with what to change', () => {
 	const NO_SERIAL_NUMBER = ["The serial number in 'Device' is empty", 'Enter a serial number.'] as const;
-	const NO_LIMIT = ["'Limit' is not a whole number of 1 or more", "Enter 1 or more, or turn on 'Return All'."] as const;
+	const NO_LIMIT = [
+		"'Limit' must be a whole number of 1 or more",
+		"Enter 1 or more, or turn on 'Return All'.",
+	] as const;
 	const USE_EMPTY = 'Fill it in, or use an empty text for no filter.';
 	const NO_OBJECT = 'Check the expression in this field';
 	const NO_KEY = { ...EMPTY, attributes_pair_key: '', attributes_pair_value: 'x' };

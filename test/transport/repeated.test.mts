@@ -33,7 +33,7 @@ const open = useBenches();
 /** By its sign-in, an account may be locked. */
 test.each([
 	[1, 2, undefined],
-	[9, 2, /^The sign-in failed. A service inside the platform did not respond \(code 10002: .*\)$/],
+	[9, 2, /^The sign-in failed. A service inside the platform didn't respond \(code 10002: .*\)$/],
 ])('a sign-in that gets code 10002 %i times is sent %i times', async (troubles, logins, message) => {
 	hurry();
 	let left = troubles;
@@ -73,7 +73,7 @@ describe.each(TROUBLES)('after %s', (_name, isInDoubt, respond) => {
 			const request = { method: method as 'GET', path: '/api/x', words, schema: z.unknown(), settings, ...more };
 			const thrown = await settled(platform.request(request));
 			expect([words, sent]).toEqual([words, times]);
-			expect(/may still have carried out the request/.test(String(thrown))).toBe(isInDoubt && times === 1);
+			expect(/change may have been made/.test(String(thrown))).toBe(isInDoubt && times === 1);
 		}
 	});
 });

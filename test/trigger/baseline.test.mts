@@ -13,7 +13,7 @@ const EVERYTHING = {
 	filters: { name: 'R' },
 };
 const NEW_BASELINE =
-	"The trigger \"Watch\" takes a new baseline, because 'Events', 'Attributes', 'Filters', the workflow, the platform or the user changed. It does not report what changed since the last poll";
+	"The trigger \"Watch\" starts over, because 'Events', 'Attributes', 'Filters', the workflow, the platform, or the user changed. Changes since the last poll aren't reported";
 
 /** Changes a router, which all these triggers watch. */
 function change(onlineStatus: number, fleet = bench.platform.fleet): void {
@@ -55,7 +55,7 @@ it.each<[string, IDataObject, string[]]>([
 it('a filter that an expression changes at each poll fails them with its label, until it no longer changes', async () => {
 	const watching = await published(n8n, { ...EVERYTHING, filters: { name: '={{ Math.random() }}' } });
 	expect(await watching.poll()).toBeNull();
-	const failure = { message: "'Filters' has another value at each poll, so n8n can't compare the polls" };
+	const failure = { message: "'Filters' has a different value at each poll" };
 	for (const end of [expect.objectContaining(failure), null])
 		expect(await watching.poll().catch((error: unknown) => error)).toEqual(end);
 	watching.parameters = EVERYTHING;
@@ -151,7 +151,7 @@ it('records a new baseline, and logs it, if it cannot read the state', async () 
 	change(77);
 	expect(await watching.poll()).toBeNull();
 	expect(warnings()).toEqual([
-		'The trigger "Watch" takes a new baseline, because it can\'t read the state that n8n kept. It does not report what changed since the last poll',
+		'The trigger "Watch" starts over, because it can\'t read its saved state. Changes since the last poll aren\'t reported',
 	]);
 	change(78);
 	expect(await events(watching.poll())).toEqual(['77 → 78']);
@@ -162,9 +162,9 @@ it('logs once which serial number it watches in one record only: several devices
 	for (const [at, sn] of [1002, '1002', '1001', 1001].entries()) fleet.add(fleet.make(Object({ sn })), 40 * at);
 	const watching = await watch({ events: ['onlineStatusChanged'], options: { pageSize: 50 } });
 	expect(await watching.poll()).toBeNull();
-	const only = 'The trigger "Watch" watches only one record of the serial number 1001';
+	const only = 'The trigger "Watch" watches only one of the devices with the serial number 1001';
 	expect(await watching.poll()).toBeNull();
-	expect(warnings()).toEqual([`${only}, because several devices have it`]);
+	expect(warnings()).toEqual([only]);
 });
 
 it('of devices with one serial number, watches the one in the group', async () => {
@@ -182,6 +182,6 @@ it('logs that events may come later if the list changes at each reading', async 
 	const watching = await watch({ events: ['deviceRemoved'], options: { pageSize: 50 } });
 	bench.platform.settings.beforeAnswer = () => void bench.platform.fleet.add();
 	expect(await watching.poll()).toBeNull();
-	const words = 'may report events later, because the list changed or repeated devices during each of three readings';
+	const words = 'may report events later, because the list kept changing';
 	expect(warnings()).toEqual([`The trigger "Watch" ${words}`]);
 });

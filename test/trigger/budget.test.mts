@@ -23,7 +23,7 @@ it('ends a walk that would take too long, sends no more requests, and says what 
 	const { node, before } = await withBudget(200);
 	bench.platform.settings.latencyMs = 50;
 	await expect(node.poll()).rejects.toMatchObject({
-		message: expect.stringContaining("The poll did not end within n8n's limit of 1 second"),
+		message: expect.stringContaining("The poll didn't end within n8n's limit of 1 second"),
 		description: expect.stringContaining(
 			"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'.",
 		),
@@ -41,7 +41,7 @@ it('ends a walk that would take too long, sends no more requests, and says what 
 	expect(await node.poll()).toHaveLength(1);
 });
 
-const WAITED = "The poll waited for the platform's rate limit, and n8n's limit of 1 second ended it";
+const WAITED = "The platform's rate limit delayed the poll beyond n8n's limit of 1 second";
 const AFTER_30 = { 'retry-after': '30' };
 
 it.each<[string, Omit<FaultRule, 'times'>, words?: string, failure?: object]>([
@@ -56,7 +56,7 @@ it.each<[string, Omit<FaultRule, 'times'>, words?: string, failure?: object]>([
 		{ cause: 'rate-limited', retryAfterMs: 30_000 },
 	],
 	['a sign-in that takes long', { fault: 'hang', kind: 'login' }],
-])('ends %s', async (_, fault, words = "did not end within n8n's limit of 1 second", failure = {}) => {
+])('ends %s', async (_, fault, words = "didn't end within n8n's limit of 1 second", failure = {}) => {
 	const { node, before } = await withBudget(200, fault.kind === 'login' ? bench.login : bench.apiKey);
 	if (fault.kind === 'login') bench.platform.expireTokens();
 	bench.platform.settings.faults = [{ ...fault, times: Infinity }];

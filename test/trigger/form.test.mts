@@ -105,9 +105,9 @@ describe('Options', () => {
 
 describe('bad input is refused with the label of its field', () => {
 	const rule = (more: object) => ({ events: ['statusChanged'], conditions: { rule: [{ field: 'status', ...more }] } });
-	const UNKNOWN = 'has an unknown value. Use one of these: ';
+	const UNKNOWN = 'has an unknown value. Use one of: ';
 	const OF_WRONG_TYPE = 'has a value of the wrong type';
-	const NO_NUMBER = "'For At Least (Minutes)' is not a whole number from 0 to 43200";
+	const NO_NUMBER = "'For At Least (Minutes)' must be a whole number from 0 to 43,200";
 
 	/** JavaScript rounds it before the node reads it. */
 	const LONG = Number('89882110000003456789');
@@ -121,15 +121,15 @@ describe('bad input is refused with the label of its field', () => {
 		[{ events: ['deviceRemoved'], forAtLeast: 15 }, "'For At Least (Minutes)' is filled in, but no event uses it"],
 		[
 			{ ...rule({ from: '1', to: '0' }), options: { firstPoll: 'report' } },
-			"'First Poll' is 'Report Matching Devices', but no condition has only 'To' set",
+			"'First Poll' needs a condition with only 'To' set",
 		],
-		[{ ...rule({}), options: { firstPoll: 'report' } }, "'First Poll' is 'Report Matching Devices', but no condition"],
+		[{ ...rule({}), options: { firstPoll: 'report' } }, "'First Poll' needs a condition"],
 		[{ ...rule({ to: '0' }), options: { firstPoll: 'all' } }, `'First Poll' ${UNKNOWN}remember, report`],
 		[{ events: ['statusChanged'], forAtLeast: 43_201 }, NO_NUMBER],
 		[{ events: ['statusChanged'], forAtLeast: undefined }, NO_NUMBER],
 		[rule({ field: 'mood' }), `'Conditions' ${UNKNOWN}`],
-		[rule({ field: 'onlineStatus' }), "'Online Status', which no event"],
-		[rule({ field: 'attributes', attribute: ' a ' }), "'Attribute', which no event"],
+		[rule({ field: 'onlineStatus' }), "'Online Status' needs its event"],
+		[rule({ field: 'attributes', attribute: ' a ' }), "'Attribute' needs its event"],
 		[
 			{ ...rule({ field: 'attributes', attribute: ' ' }), events: ['attributeChanged'], attributes: 'a' },
 			"A condition has no 'Attribute'",
@@ -151,7 +151,7 @@ describe('bad input is refused with the label of its field', () => {
 		[{ output: 'everything' }, "'Output'"],
 		[{ options: { forAtLeast: 5 } }, `There is no option "forAtLeast" under 'Options'`],
 		[{ options: { emit: 'never' } }, `'Items per Poll' ${UNKNOWN}`],
-		[{ options: { pageSize: 0 } }, "'Page Size' is not a whole number"],
+		[{ options: { pageSize: 0 } }, "'Page Size' must be a whole number"],
 		[{ events: ['attributeChanged'], attributes: LONG }, "The number in 'Attributes'"],
 		...[{ to: LONG }, { from: LONG }].map((sides): Row => [rule(sides), "The number in 'Conditions'"]),
 		[{ filters: { name: LONG } }, "The number in 'Name'"],

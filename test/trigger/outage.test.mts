@@ -112,7 +112,7 @@ it.each<HostLetter>(['A', 'B', 'C'])(
 	async (host) => {
 		const watching = await watch(parameters, { host });
 		expect(await endsOf(watching, ['down', 3, 'works', 2])).toBe('E····');
-		const words = 'could not poll: The platform or a proxy in front of it could not respond (HTTP 503)';
+		const words = "couldn't poll: The platform is unavailable (HTTP 503)";
 		expect(warnings()).toEqual(Array(3).fill(`The trigger "Watch" ${words}`));
 		const over = bench.engine.logs.filter(({ level }) => level === 'info').map(({ message }) => message);
 		expect(over).toEqual(['The trigger "Watch" can poll again']);

@@ -51,7 +51,7 @@ it.each<[string, number, unknown]>([
 	expect(told(await watching.poll())).toEqual([`onlineStatusChanged ${changed}`]);
 	expect(await watching.poll()).toBeNull();
 	expect(warnings()).toEqual([
-		expect.stringContaining('could not check devices that may be removed, and tries again at each poll: '),
+		expect.stringContaining("couldn't check whether devices were removed, and tries again: "),
 	]);
 	answer();
 	await expectGone(watching, sn);
@@ -179,7 +179,7 @@ it('never comes from an empty list: that of the only device in the filter comes 
 it('never comes from a list that holds another number of devices than the platform counts, which the log says once', async () => {
 	const watching = await published(n8n, { events: ['deviceRemoved'] });
 	const hidden = n8n.fleet.at(9).sn;
-	const words = "can't detect removed devices, because the platform reports another number of devices than it lists";
+	const words = "can't detect removed devices, because the platform's total doesn't match its list";
 	for (const rounds of [1, 2]) {
 		n8n.platform.settings.changePage = (page) => ({ ...page, content: page.content.filter(({ sn }) => sn !== hidden) });
 		await expectQuiet(watching);

@@ -23,8 +23,8 @@ it('a state of more than 50 MB fails the poll, and what was known stays', async 
 	expect(state?.length).toBe(50_000_000);
 	add({ id: 'one more', sn: 'z'.repeat(2_500_000) });
 	await expect(watching.poll()).rejects.toMatchObject({
-		message: 'The trigger would have to store 53 MB, but it can store only 50 MB',
-		description: "Watch fewer devices with 'Filters', or fewer keys in 'Attributes'.",
+		message: 'The trigger needs 53 MB, but can store only 50 MB',
+		description: "Watch fewer devices with 'Filters', or fewer 'Attributes'.",
 	});
 	expect(watching.state).toBe(state);
 });

@@ -78,6 +78,6 @@ function goesUp(decoded: string): boolean {
 /** Returns a text that can be percent-encoded. Throws a Failure `input` for half a character, left when text is cut. */
 export function checkText(text: string, what: string): string {
 	if (text.isWellFormed()) return text;
-	const message = `The text of ${what} ends within a character`;
+	const message = `The text of ${what} is cut in the middle of a character`;
 	throw inputFailure(message, 'Check the expression that cuts the text.');
 }

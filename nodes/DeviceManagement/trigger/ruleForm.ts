@@ -105,5 +105,5 @@ export function refuseUnwatched(rules: ReturnType<typeof readRules>, fields: rea
 	if (unwatched === undefined) return;
 	const label = FIELDS.find(({ name }) => name === unwatched.field.split('.')[0])?.label;
 	const remedy = "Add the event, or remove the condition. To watch one group, use the filter 'Group'.";
-	throw inputFailure(`The condition on '${label}' needs the event '${label} Changed'`, remedy);
+	throw inputFailure(`The condition on '${label}' needs its event in 'Events'`, remedy);
 }

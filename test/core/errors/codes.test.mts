@@ -31,21 +31,21 @@ test.each([
 test.each([
 	[10001, 'list', "Check the values in 'Filters', and their types."],
 	[10001, 'apiRequestWithBody', "Check the values in 'Body', and their types."],
-	[10005, 'list', "Check the names under 'Filters' and in the sort rules. If correct, try again later."],
-	[10005, 'count', "Check the names under 'Filters'. If correct, try again later."],
-	[10005, 'device', 'Check the serial number. If correct, try again later.'],
-	[10005, 'apiRequest', "Check 'Method', 'Path' and 'Query Parameters'. If correct, try again later."],
-	[10005, 'apiRequestWithBody', "Check 'Method', 'Path', 'Query Parameters' and 'Body'. If correct, try again later."],
-	[10007, 'apiRequest', 'Check the serial number or identifier.'],
+	[10005, 'list', "Check the names in 'Filters' and sort rules, or try again later."],
+	[10005, 'count', "Check the names in 'Filters', or try again later."],
+	[10005, 'device', 'Check the serial number, or try again later.'],
+	[10005, 'apiRequest', "Check 'Method', 'Path', and 'Query Parameters', or try again later."],
+	[10005, 'apiRequestWithBody', "Check 'Method', 'Path', 'Query Parameters', and 'Body', or try again later."],
+	[10007, 'apiRequest', 'Check the serial number or ID.'],
 ] as const)('code %i with the words for %s: %s', (code, words, remedy) => {
 	expect(explainCode(code, words).remedy).toBe(remedy);
 });
 
-const UNDOCUMENTED = 'The platform refused the request with an undocumented code';
+const UNDOCUMENTED = 'The platform rejected the request';
 test.each([
-	[10018, 'not found', 'invalid sn X-1', 'The serial number is not valid (code 10018: invalid sn X-1)'],
+	[10018, 'not found', 'invalid sn X-1', "The serial number isn't valid (code 10018: invalid sn X-1)"],
 	[10007, 'not found', '', 'No device has this serial number (code 10007)'],
-	[14101, 'credential', '', 'The platform did not accept the sign-in (code 14101)'],
+	[14101, 'credential', '', 'The platform rejected the sign-in (code 14101)'],
 	[20815, 'unknown', 'quota', `${UNDOCUMENTED} (code 20815: quota)`],
 	[20815, 'unknown', '', `${UNDOCUMENTED} (code 20815)`],
 ])('code %i has the cause %s, and its message ends with the code and %j', (code, cause, msg, message) => {
@@ -59,8 +59,8 @@ test('a refused sign-in is about the key where the credential has one', () => {
 		(code) => failureOf({ kind: 'refused', row: rowOf(code), code }, asked).details,
 	);
 	expect(details.map(({ message, remedy }) => [message, remedy.startsWith("Check 'API Key' in")])).toEqual([
-		['The platform refused the API key (code 14101)', true],
-		['The platform refused the API key (code 14102)', true],
-		['The user may not do this (code 14103)', false],
+		['The platform rejected the API key (code 14101)', true],
+		['The platform rejected the API key (code 14102)', true],
+		["This user doesn't have permission (code 14103)", false],
 	]);
 });

@@ -9,18 +9,18 @@ const explain = (code: string, said = '', asked: typeof READ | typeof WRITE = RE
 	whyNoResponse(Object.assign(new Error(said), code === '' ? {} : { code }), asked, { hasBegun }).details;
 
 const DROPPED = 'The connection to the platform was refused or dropped';
-const DAMAGED = "The platform's compressed response is damaged and can't be unpacked";
-const NO_HOST = 'The host in the base URL was not found';
+const DAMAGED = "The platform's compressed response is damaged";
+const NO_HOST = "The host in 'Base URL' wasn't found";
 const UNREADABLE = "The platform's response can't be read";
-const UNTRUSTED = "The platform's TLS certificate is not trusted";
+const UNTRUSTED = "The platform's TLS certificate isn't trusted";
 const NO_ISSUER = "n8n doesn't know who issued the platform's TLS certificate";
-const EXPIRED = "The platform's TLS certificate has expired or is not valid yet";
+const EXPIRED = "The platform's TLS certificate has expired or isn't valid yet";
 const OTHER_HOST = "The platform's TLS certificate is for another host";
 const PROXY = "n8n can't connect to its proxy";
-const PLAIN = 'The server does not speak TLS';
-const NO_TLS = 'The server does not speak TLS as expected';
+const PLAIN = "The server doesn't use HTTPS on this port";
+const NO_TLS = "n8n and the server couldn't agree on a TLS connection";
 const NOT_SENT = "n8n can't send the request";
-const IN_DOUBT = '; the platform may still have carried out the request';
+const IN_DOUBT = '. The change may have been made';
 
 test.each([
 	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ECONNREFUSED ECONNRESET EPIPE ENOTCONN' },
@@ -34,29 +34,29 @@ test.each([
 	// The node's own timeout is another failure.
 	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ETIMEDOUT ESOCKETTIMEDOUT ECONNABORTED' },
 	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ERR_SOCKET_CONNECTION_TIMEOUT ERR_SOCKET_CLOSED' },
-	{ what: NO_HOST, cause: 'unknown', remedy: 'DNS server', codes: 'EAI_AGAIN EAI_FAIL ESERVFAIL ETIMEOUT EREFUSED' },
+	{ what: NO_HOST, cause: 'unknown', remedy: 'DNS', codes: 'EAI_AGAIN EAI_FAIL ESERVFAIL ETIMEOUT EREFUSED' },
 	{
 		what: DROPPED,
 		cause: 'platform',
 		remedy: 'https://',
 		codes: 'EADDRNOTAVAIL EADDRINUSE EMFILE ENFILE ENOBUFS ENOMEM EAGAIN',
 	},
-	{ what: UNREADABLE, cause: 'platform', remedy: 'whether a proxy', codes: 'HPE_INVALID ERR_BAD_RESPONSE' },
-	{ what: DAMAGED, cause: 'platform', remedy: 'a proxy', codes: 'Z_DATA_ERROR ERR__ERROR_FORMAT_PADDING_2 ZSTD_X' },
-	{ what: NO_HOST, cause: 'unknown', remedy: 'typing', codes: 'ENOTFOUND ENODATA' },
-	{ what: EXPIRED, cause: 'platform', remedy: "time of n8n's machine", codes: 'CERT_HAS_EXPIRED CERT_NOT_YET_VALID' },
+	{ what: UNREADABLE, cause: 'platform', remedy: 'a proxy', codes: 'HPE_INVALID ERR_BAD_RESPONSE' },
+	{ what: DAMAGED, cause: 'platform', remedy: 'A proxy', codes: 'Z_DATA_ERROR ERR__ERROR_FORMAT_PADDING_2 ZSTD_X' },
+	{ what: NO_HOST, cause: 'unknown', remedy: 'typos', codes: 'ENOTFOUND ENODATA' },
+	{ what: EXPIRED, cause: 'platform', remedy: "time of n8n's server", codes: 'CERT_HAS_EXPIRED CERT_NOT_YET_VALID' },
 	{ what: OTHER_HOST, cause: 'input', remedy: 'names', codes: 'ERR_TLS_CERT_ALTNAME_INVALID HOSTNAME_MISMATCH' },
 	{ what: PROXY, cause: 'unknown', remedy: 'HTTPS_PROXY', codes: 'ERR_INVALID_URL' },
 	{ what: UNTRUSTED, cause: 'input', remedy: "'Ignore SSL Issues (Insecure)'", codes: 'CERT_SIGNATURE_FAILURE' },
 	{
 		what: NO_ISSUER,
 		cause: 'input',
-		remedy: 'issued it, not the root, to the file in NODE_EXTRA_CA_CERTS',
+		remedy: "issuing CA's certificate to NODE_EXTRA_CA_CERTS",
 		codes: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 	},
 	{ what: UNTRUSTED, cause: 'input', remedy: 'Install', codes: 'DEPTH_ZERO_SELF_SIGNED UNABLE_TO_VERIFY_LEAF' },
 	{ what: PLAIN, cause: 'input', remedy: 'http:// instead of https://', codes: 'ERR_SSL_WRONG_VERSION_NUMBER' },
-	{ what: NO_TLS, cause: 'unknown', remedy: 'old ciphers', codes: 'EPROTO ERR_SSL_DH_KEY_TOO_SMALL' },
+	{ what: NO_TLS, cause: 'unknown', remedy: 'ciphers', codes: 'EPROTO ERR_SSL_DH_KEY_TOO_SMALL' },
 	{ what: NO_TLS, cause: 'unknown', remedy: 'port', codes: 'ERR_SSL_CERTIFICATE_VERIFY_FAILED ERR_SSL_NO_CERTIFICATE' },
 	...['TLSV13_ALERT_CERTIFICATE_REQUIRED', 'SSLV3_ALERT_BAD_CERTIFICATE', 'SSL/TLS_ALERT_BAD_CERTIFICATE']
 		.concat('TLSV1_ALERT_UNKNOWN_CA', 'SSL/TLS_ALERT_UNSUPPORTED_CERTIFICATE', 'SSL/TLS_ALERT_CERTIFICATE_UNKNOWN')
@@ -70,7 +70,7 @@ test.each([
 		remedy: 'TLS version',
 		codes: 'ERR_SSL_UNSUPPORTED_PROTOCOL ERR_SSL_VERSION_TOO_LOW',
 	},
-	{ what: NOT_SENT, cause: 'input', remedy: 'whether this n8n may', codes: '' },
+	{ what: NOT_SENT, cause: 'input', remedy: 'whether n8n is allowed', codes: '' },
 	{ what: NOT_SENT, cause: 'input', remedy: 'whether', codes: 'EACCES XECONNRESET ECONNRESETX ENOTFOUNDX' },
 ])('$what: $codes', ({ what, cause, remedy, codes }) => {
 	for (const code of codes.split(' ')) {
@@ -128,7 +128,7 @@ test.each<[Wording, string]>([
 	const broken = ['ECONNRESET', 'Z_BUF_ERROR'].map((code) =>
 		whyNoResponse(Object.assign(new Error(), { code }), asked, { hasBegun: true }),
 	);
-	const cut = failureOf({ kind: 'response', row: RESPONSES.cutOff, places: { size: 9 } }, asked);
+	const cut = failureOf({ kind: 'response', row: RESPONSES.cutOff }, asked);
 	const late = [502, 504].map((status) => failureOf({ kind: 'status', row: rowOf(`HTTP ${status}`) }, asked));
 	for (const { details } of [...broken, cut, ...late]) expect(details.remedy).toContain(what);
 });
@@ -154,10 +154,10 @@ test.each<[Wording, slow: string, large: string]>([
 		[true, IN_DOUBT],
 	] as const) {
 		const asked = { words, mayChange, redact };
-		const timeout = failureOf({ kind: 'timeout', row: RESPONSES.tooSlow, places: { limit: 1500 } }, asked);
+		const timeout = failureOf({ kind: 'timeout', row: RESPONSES.tooSlow, places: { limit: '2 seconds' } }, asked);
 		expect(timeout.details).toMatchObject({
 			...{ kind: 'timeout', cause: 'platform', temporary: true },
-			message: `The platform did not respond within 1500 ms${doubt}`,
+			message: `The platform didn't respond within 2 seconds${doubt}`,
 			remedy: expect.stringContaining(slow),
 		});
 		const tooLarge = failureOf({ kind: 'response', row: RESPONSES.tooLarge, places: { limit: '64 MB' } }, asked);
@@ -179,6 +179,6 @@ test('what may change something is in doubt, whatever its words', () => {
 			{ words, mayChange, redact },
 		).details;
 		expect([inDoubt === true, message.endsWith(IN_DOUBT)]).toEqual([mayChange, mayChange]);
-		expect(remedy.startsWith('Check on the platform whether the change was made')).toBe(mayChange);
+		expect(remedy.startsWith('Check the platform first. ')).toBe(mayChange);
 	}
 });

@@ -124,7 +124,7 @@ describe('the end of a list', () => {
 			page: 3,
 		},
 	])('is not an earlier page, of which the second one fails, where $where', async ({ list, said, page }) => {
-		const message = `Page ${page} of the list has only items of earlier pages`;
+		const message = `Page ${page} of the list only repeats earlier items`;
 		await expect(words(list, said)).rejects.toThrow(message);
 	});
 

@@ -98,8 +98,8 @@ describe.each(['current', 'older'] as const)("n8n's request function (%s) with a
 			await virtual.time.run(10_000);
 		}
 		const last = () => (([n8n.stored, statuses] = [withToken('dead'), [401]]), request(way));
-		const message = expect.stringContaining('signed in 60 times within an hour');
-		const remedy = expect.stringContaining('signs in again in 50 minutes.');
+		const message = expect.stringContaining('Too many sign-ins: 60 in one hour');
+		const remedy = expect.stringContaining('next sign-in is in 50 minutes.');
 		expect(await last()).toMatchObject({ details: { message, remedy } });
 		expect(logins).toBe(60);
 		await virtual.time.run(50 * 60_000);

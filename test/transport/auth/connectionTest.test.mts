@@ -52,7 +52,7 @@ describe('the credential test passes', () => {
 describe('the credential test fails', () => {
 	test('with a wrong key, and does not speak of a login', async () => {
 		const { tested, platform } = await pressTest('apiKey', { deadToken: 'status' }, { apiKey: 'wrong' });
-		expectFailed(tested, /^The platform refused the API key or the new token.*\. Check 'API Key'/);
+		expectFailed(tested, /^The platform rejected the API key or token.*\. Check the credential/);
 		expect(tested.message).not.toMatch(/log\s?in/i);
 		expect(platform.logins.attempted).toBe(0);
 	});
@@ -67,7 +67,7 @@ describe('the credential test fails', () => {
 
 	test('with the reason for every code, and for one that is not documented', async () => {
 		const { engine, platform, apiKey } = await open();
-		const undocumented = { code: 777, message: 'but not like a device-management platform' };
+		const undocumented = { code: 777, message: "doesn't respond like a device management platform" };
 		for (const { code, message } of [...CODE_TABLE.filter((row) => row.code !== 0), undocumented]) {
 			platform.settings.fault = () => ({ code });
 			expectFailed(await engine.testCredential(apiKey), message);
@@ -86,7 +86,7 @@ describe('the credential test fails', () => {
 
 	test('with what is wrong with the credential itself', async () => {
 		const { tested } = await pressTest('login', {}, { baseUrl: 'ftp://devices.example.com' });
-		expectFailed(tested, 'does not start with https:// or http://');
+		expectFailed(tested, "doesn't start with https:// or http://");
 	});
 });
 

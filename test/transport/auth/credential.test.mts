@@ -59,7 +59,7 @@ describe('an account', () => {
 describe('a value of another type', () => {
 	test.each(form.filter(({ type }) => type !== 'hidden'))('in $displayName is told by its label', (field) => {
 		const { name, displayName } = field;
-		const message = `'${displayName}' in the Device Management API credential has a value of the wrong type`;
+		const message = `'${displayName}' in the credential has a value of the wrong type`;
 		const remedy = expect.stringContaining('expression');
 		for (const value of [null, 12345678901234567890]) {
 			const data = { ...SIGNED_OUT, customSignIn: true, [name]: value } as CredentialData;

@@ -101,14 +101,12 @@ test('a write whose sign-in failed was not sent: it is sent once, after the sign
 
 test('a refused login is sent once by executions and the dropdown, each says why, and again after five minutes', async () => {
 	const bench = await open({ refuseLogin: 14201 });
-	const words = /login name or the password is not right/;
+	const words = /Incorrect login name or password/;
 	let ahead = 0;
 	const putBack = replaceClock({ ...systemClock, now: () => ahead });
 	for (; ahead <= 20_000; ahead += 20_000) {
 		const { error } = await bench.run(operations.count, { credential: bench.login });
-		const description = expect.stringMatching(
-			/^Correct 'Login Name'.* The same login is tried again in 5 minutes.*connection test/,
-		);
+		const description = expect.stringMatching(/^Check 'Login Name'.* This login is retried in 5 minutes\.$/);
 		expect(error).toMatchObject({ message: expect.stringMatching(words), description });
 		await expect(dropdownOf(bench)).rejects.toThrow(words);
 	}
@@ -124,7 +122,7 @@ test('a credential with expressions is resolved for each item: each host gets it
 	await one.engine.editCredential(one.login, { baseUrl: '={{ $json.host }}' });
 	const hosts = [one.platform.baseUrl, other.platform.baseUrl, 'nowhere'];
 	const input = [...hosts, ...hosts].map((host) => ({ host }));
-	const wrong = (item: number) => `'Base URL' in the credential does not start with https:// or http:// [item ${item}]`;
+	const wrong = (item: number) => `'Base URL' in the credential doesn't start with https:// or http:// [item ${item}]`;
 	for (let run = 0; run < 2; run++) {
 		const result = await one.run(operations.count, { credential: one.login, input, onError: 'continueRegularOutput' });
 		const output = result.data('Devices').map(({ json }) => json['count'] ?? json['error']);

@@ -229,7 +229,7 @@ describe('one sign-in', () => {
 		const platform = new FakePlatform();
 		const request = platform.open();
 		platform.stored = data;
-		await expect(request()).rejects.toThrow('was changed during the run');
+		await expect(request()).rejects.toThrow('changed during the execution');
 		expect(platform.signIns).toBe(0);
 	});
 });

@@ -53,23 +53,22 @@ describe('the token in the answer to the login', () => {
 		expect(outcome).toBe('found');
 	});
 
-	const places = "looked for it as 'data', or under token, accessToken, access_token; ";
 	test.each([
-		['', { code: 0, data: { ticket: 'value-1', expires: 'value-2' } }, `${places}'data' has the keys ticket, expires`],
-		['', { code: 0, data: {} }, `${places}'data' is empty`],
-		['', { code: 0, data: ['value-in-list'] }, `${places}'data' is a list of 1`],
-		['data.x', { code: 0, data: { token: 'value-1' } }, `looked for it under "data.x"; 'data' has the keys token`],
-		['', { ticket: 'value-1' }, `${places}the response has the keys ticket`],
+		['', { code: 0, data: { ticket: 'value-1', expires: 'value-2' } }, ": 'data' has the keys ticket, expires"],
+		['', { code: 0, data: {} }, ": 'data' is empty"],
+		['', { code: 0, data: ['value-in-list'] }, ": 'data' is a list of 1"],
+		['data.x', { code: 0, data: { token: 'value-1' } }, ` under "data.x": 'data' has the keys token`],
+		['', { ticket: 'value-1' }, ': the response has the keys ticket'],
 	])('if missing by the path "%s" in %j, is told by the keys that came', async (tokenPath, body, words) => {
 		const { outcome } = await signInWith(responseOf(body), { customSignIn: true, tokenPath });
-		const message = `The sign-in failed. The login was accepted, but its response has no token: ${words} (HTTP 200)`;
+		const message = `The sign-in failed. The login response has no token${words} (HTTP 200)`;
 		expect(outcome).toMatchObject({ message, details: { signInFailed: 'for good' } });
 	});
 
 	test('that no header carries counts as none, and is not shown', async () => {
 		const { outcome } = await signInWith(responseOf({ code: 0, data: 'value\nof-header' }));
 		expect(outcome).toMatchObject({
-			message: expect.stringMatching(/has no token: looked for it .*'data' is text of 15/),
+			message: expect.stringMatching(/has no token: 'data' is text of 15/),
 		});
 	});
 });
@@ -125,7 +124,7 @@ test.each<[string, unknown, waits: [number, number], details?: object]>([
 			details: { ...expected, ...details },
 		});
 		expect(remembered).toEqual(minutes === 0 ? undefined : outcome);
-		const left = /tried again in (.*), a changed one at once/.exec(remembered?.details.remedy ?? '');
+		const left = /login is retried in (.*)\./.exec(remembered?.details.remedy ?? '');
 		expect(left?.[1]).toBe({ 1: '55 seconds', 5: '5 minutes' }[minutes]);
 	}
 });

@@ -22,7 +22,7 @@ async function tryAgainst(failures: ReadonlyArray<Partial<FailureDetails> | Erro
 }
 
 const MINUTE = { retryAfterMs: 60_000 };
-const TOO_LATE = 'The platform refuses every request for now (HTTP undefined). The node sends none for 2 minutes';
+const TOO_LATE = 'The platform accepts no requests for 2 minutes (HTTP undefined)';
 
 test.each<
 	[promise: string, failures: Array<Partial<FailureDetails>>, maxRetries: number, end: string, attempts: number]

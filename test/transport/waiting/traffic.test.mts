@@ -167,7 +167,7 @@ test('A pause of two minutes is waited for; a longer one fails the requests, and
 	expect(await play({ told: { ends: LONGEST_WAIT_MS }, next: { at: 1 } })).toMatchObject({ next: [LONGEST_WAIT_MS] });
 	await pause(3_600_000);
 	await expect(pass(async () => 'sent')).rejects.toMatchObject({
-		message: 'The platform refuses every request for now (HTTP 429). The node sends none for 60 minutes',
+		message: 'The platform accepts no requests for 60 minutes (HTTP 429)',
 		details: { kind: 'status', httpStatus: 429 },
 	});
 	await virtual.time.run(LONGEST_WAIT_MS);
@@ -180,7 +180,7 @@ test('After two minutes of pauses without another response, requests fail in the
 		const refuse = async () => await Promise.reject(askedToWait(60_000, (sent++, 429)));
 		const all = times(40, async () => await settled(limit.send(refuse, { most: 9, costOf: () => 0, end: forEver })));
 		const words = (await virtual.time.until(Promise.all(all))).map(String);
-		return [sent, words.filter((text) => text.includes('sends none for 60 seconds')).length, now()];
+		return [sent, words.filter((text) => text.includes('accepts no requests for 60 seconds')).length, now()];
 	};
 	await pause(60_000);
 	expect([await refuseAll(), await refuseAll()]).toEqual([
@@ -203,7 +203,7 @@ test('After the end of an execution, a failure with the status of the limit is n
 	await pause(60_000);
 	await virtual.time.run(60_000);
 	await pause(1000);
-	await expect(pass(async () => 'sent')).rejects.toThrow('refuses every request for now');
+	await expect(pass(async () => 'sent')).rejects.toThrow('accepts no requests');
 });
 
 /**

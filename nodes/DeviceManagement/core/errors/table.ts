@@ -54,7 +54,7 @@ export const CODES: ReadonlyArray<Row & readonly [code: number, ...unknown[]]> =
 	[10015, 'conflict', 'Another record already has this value', 'Use another value, or change that record.'],
 	[10016, 'conflict', 'The value is read-only', 'Leave the field out of the request.'],
 	[10017, 'input', "The ID isn't valid", 'Check the ID, or copy it from the platform.'],
-	[10018, 'not found', "The serial number isn't valid", 'Check it, or copy it from a list of devices.'],
+	[10018, 'not found', "The serial number isn't valid", 'Check the serial number, or copy it from a list of devices.'],
 	[10019, 'platform', 'A table is missing on the platform', 'Ask your platform administrator.'],
 	[14101, ...NOT_ACCEPTED],
 	[14102, ...NOT_ACCEPTED],
