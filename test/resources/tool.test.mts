@@ -70,7 +70,7 @@ describe('a model may give', () => {
 });
 
 describe('an unusable value is refused, with what to change', () => {
-	const NO_SERIAL_NUMBER = ["The serial number in 'Device' is empty", 'Enter a serial number.'] as const;
+	const NO_SERIAL_NUMBER = ["The serial number in 'Device' is empty", 'Enter a serial number'] as const;
 	const NO_LIMIT = [
 		"'Limit' must be a whole number of 1 or more",
 		"Enter 1 or more, or turn on 'Return All'.",

@@ -87,7 +87,7 @@ test.each([
 		expect(result.error?.description).toContain("'Base URL' in the credential may need https://");
 	}
 	const { engine, apiKey } = await open({ fault: () => answer });
-	if (status !== 426) expect((await engine.testCredential(apiKey)).message).toContain('needs https://');
+	if (status !== 426) expect((await engine.testCredential(apiKey)).message).toContain('need https://');
 });
 
 test.each([
@@ -163,7 +163,7 @@ describe('a redirect', () => {
 		const { platform: elsewhere } = await open({ fault: () => ({ code: 0, data: 'a-token-of-elsewhere' }) });
 		const location = `${elsewhere.baseUrl}/api/device/list?echo=secret`;
 		const { message, platform } = await runAgainst(whole('', status, { location }), operation, { way });
-		expect(message).toMatch(new RegExp(`a redirect \\(HTTP ${status}: to ${elsewhere.baseUrl}\\)$`));
+		expect(message).toMatch(new RegExp(`redirects \\(HTTP ${status}: to ${elsewhere.baseUrl}\\)$`));
 		expect([elsewhere.requests, platform.requests]).toEqual([[], [expect.anything()]]);
 	});
 });

@@ -189,10 +189,11 @@ it.each<Partial<Settings>>([
 	expect(await fetchTestEvent({})).toHaveLength(3);
 });
 
-it('shows the message of n8n’s own triggers if there is no device', async () => {
+it('shows the message of n8n’s own triggers if no device matches the filters, and says so if there is none', async () => {
 	bench.platform.fleet = Fleet.seeded({ size: 0 });
+	await expect(fetchTestEvent({})).rejects.toMatchObject({ message: 'The platform has no devices' });
 	const description = "No device matches the 'Filters'. Change the filters, or remove them to see any device.";
-	await expect(fetchTestEvent({})).rejects.toMatchObject({ message: NONE, description });
+	await expect(fetchTestEvent({ filters: { name: 'x' } })).rejects.toMatchObject({ message: NONE, description });
 });
 
 it('starts a workflow when it is run by hand', async () => {

@@ -12,7 +12,7 @@ test.each([
 	[[401], 'credential', 'The platform rejected the sign-in', "'Custom Sign-In'"],
 	[[403], 'unknown', 'Access denied', 'proxy or firewall'],
 	[[404], 'unknown', 'Nothing found at this address', 'is the part before /api.'],
-	[[407], 'unknown', 'The proxy requires a user name and password', 'HTTPS_PROXY'],
+	[[407], 'unknown', "n8n's proxy requires a user name and password", 'HTTPS_PROXY'],
 	[[413, 414, 431], 'input', 'The request is too large for the server', 'fewer or shorter'],
 	[[429], 'platform', 'Too many requests', "'Parallel Requests'"],
 	[[500, 599], 'platform', "The platform couldn't handle the request", 'ask your platform'],

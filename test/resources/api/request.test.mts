@@ -203,7 +203,7 @@ describe("'Return All'", () => {
 		expect(jsonOf(await all())).toHaveLength(251);
 		expect(bench.platform.requests.map(({ query }) => String(query['sort'] ?? ''))).not.toContain('id asc');
 		set({ beforeAnswer: () => void bench.fleet.add() });
-		expect((await all()).error?.description).toContain("set 'If the List Keeps Changing' under 'Options'");
+		expect((await all()).error?.description).toContain("change 'If the List Keeps Changing'");
 		const result = await all({ options: { ifFleetChanges: 'return', skip: 9 } });
 		expect(jsonOf(result)).toHaveLength(bench.fleet.size);
 		expect(result.hints('Devices')[0]?.message).toContain('Run the node again for an exact list.');

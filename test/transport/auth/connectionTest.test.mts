@@ -23,7 +23,7 @@ async function pressTest(way: Way, platform: StartOptions = {}, changes: ICreden
 
 /** A sentence that says what to do. */
 const INSTRUCTION =
-	/\. (Ask|Add|Attach|Check|Choose|Copy|Correct|Detach|Enter|Leave|Lift|Lower|Look up|Open|Remove|Set|Try again|Use) /;
+	/\. (Ask|Add|Attach|Check|Choose|Copy|Correct|Detach|Enter|Leave|Allow|Lower|Look up|Open|Remove|Set|Try again|Use) /;
 
 function expectFailed({ status, message = '' }: INodeCredentialTestResult, words: RegExp | string): void {
 	expect(status).toBe('Error');

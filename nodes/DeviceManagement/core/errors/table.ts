@@ -126,7 +126,7 @@ const STATUSES: readonly Row[] = [
 	[/^HTTP 401$/, ...NOT_ACCEPTED],
 	[/^HTTP 403$/, 'unknown', 'Access denied', `${RIGHTS} A proxy or firewall may also block the request.`, 'expiry'],
 	[/^HTTP 404$/, 'unknown', 'Nothing found at this address', "Check {address}. 'Base URL' is the part before /api."],
-	[/^HTTP 407$/, 'unknown', 'The proxy requires a user name and password', CHECK_VARIABLES],
+	[/^HTTP 407$/, 'unknown', "n8n's proxy requires a user name and password", CHECK_VARIABLES],
 	[/^HTTP (413|414|431)$/, 'input', 'The request is too large for the server', 'Use fewer or shorter values.'],
 	[/^HTTP 429$/, 'platform', 'Too many requests', '{tooMany}', 'passes'],
 	[/^HTTP 50[24]$/, ...UNAVAILABLE, `Try again later.{tooLong}${NO_PROXY}`, 'passes', 'doubt'],
@@ -141,7 +141,7 @@ const STATUSES: readonly Row[] = [
 const PORT = "Check the port in 'Base URL'.";
 const CUTS = 'Run the workflow again.{tooLong} A proxy may be cutting off long responses.';
 /** For a refusal by n8n's own machine. Without IPv6, ::1 is not available. */
-export const IN_DOCKER = ' In Docker, use host.docker.internal instead of localhost.';
+export const IN_DOCKER = ' In Docker, enter host.docker.internal, not localhost.';
 
 const UNREADABLE: Row = [
 	/^HPE_|^ERR_BAD_RESPONSE$/,
@@ -158,7 +158,7 @@ const SYSTEM_ERRORS: readonly Row[] = [
 		/^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|E(SOCKET)?TIMEDOUT|ENET(UNREACH|DOWN|RESET)|EHOST(UNREACH|DOWN)|ENOTCONN|ERR_(CANCELED|SOCKET_\w+|STREAM_\w+)|EADDRNOTAVAIL|EADDRINUSE|EMFILE|ENFILE|ENOBUFS|ENOMEM|EAGAIN)$/,
 		'platform',
 		'The connection to the platform was refused or dropped',
-		"Check 'Base URL' (port, https://), and that the platform is running.{inDocker}",
+		"Check 'Base URL' in the credential (port, https://), and that the platform is running.{inDocker}",
 		'passes',
 	],
 	[/^(Z_|ZSTD_|ERR__ERROR_|ERR_BROTLI_)/, 'platform', "The platform's compressed response is damaged", CUTS, 'passes'],
