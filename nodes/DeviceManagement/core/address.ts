@@ -1,6 +1,6 @@
 /**
- * What the user entered, as a part of an address: builds paths, and refuses what a URL can't carry and paths that lead out of the API.
- * It doesn't build queries (the files of fields/ do), and doesn't encode them: n8n does.
+ * Builds paths from what the user entered. It refuses what a URL can't carry, and paths that lead out of the API. Queries are built in
+ * fields/, and n8n encodes them.
  */
 import { inputFailure } from './failure';
 
@@ -75,7 +75,7 @@ function goesUp(decoded: string): boolean {
 	return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}([;?#]|$)/.test(segment));
 }
 
-/** Returns a text that can be percent-encoded. Throws a Failure `input` for half a character, left when text is cut. */
+/** Returns a text that can be percent-encoded. Throws a Failure `input` for half a character, which is left when text is cut. */
 export function checkText(text: string, what: string): string {
 	if (text.isWellFormed()) return text;
 	const message = `The text of ${what} is cut in the middle of a character`;

@@ -1,6 +1,6 @@
 /**
- * Judges a response once: it returns the payload, or throws the Failure. It checks the HTTP status, the JSON, the envelope and the payload's
- * schema, and finds the row of the table. It doesn't send requests, and it doesn't decide about repetitions.
+ * Reads a response: it returns the payload, or throws the Failure. It checks the HTTP status, the JSON, the envelope and the payload's
+ * schema. It doesn't send requests or decide about retries.
  */
 import { z } from 'zod/v4';
 
@@ -78,7 +78,7 @@ export function judge(response: RawResponse, asked: Asked, isLogin = false): unk
 
 /**
  * Checks a payload against the operation's schema and returns it.
- * @param schema its description or its own message completes the message: 'a device (an object)'
+ * @param schema its description or its own message is part of the Failure's message: 'a page of a list'
  * @throws Failure `response` that names the place and describes its value by kind and size only
  */
 export function checkPayload<T>(data: unknown, schema: z.ZodType<T>): T {
@@ -97,7 +97,7 @@ export function checkPayload<T>(data: unknown, schema: z.ZodType<T>): T {
 	});
 }
 
-/** Returns the value of a body; of one that is no JSON or nests too deep, its kind and size; and the text of a page. */
+/** Returns the JSON value of a body, or what the body is instead. Of a page, also the text. */
 function decode({ body, charset }: RawResponse): { value?: unknown; found?: string; page?: string } {
 	if (body.byteLength === 0) return { found: 'an empty body' };
 	// Some platforms declare a charset and send UTF-8.
@@ -108,7 +108,7 @@ function decode({ body, charset }: RawResponse): { value?: unknown; found?: stri
 		if (!nestsDeeperThan(value, DEEPEST_NESTING)) return { value };
 		return { found: `JSON nested deeper than ${DEEPEST_NESTING} levels` };
 	} catch {
-		// It may be a page to sign in.
+		// It may be a sign-in page.
 		if (/^\s*</.test(text)) return { found: 'an HTML or XML page', page: text };
 		return { found: "text that isn't JSON" };
 	}
@@ -123,7 +123,7 @@ function decoded(body: Uint8Array, charset?: string): string | undefined {
 	}
 }
 
-/** Describes a value that is no envelope, by kind and size only. */
+/** Says why a value isn't an envelope, without its content. */
 function whatElse(value: unknown): string {
 	if (!isRecord(value)) return `${describeValue(value)} without a code`;
 	const code: unknown = Object.hasOwn(value, 'code') ? value['code'] : undefined;

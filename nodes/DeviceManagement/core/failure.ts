@@ -25,17 +25,17 @@ export interface FailureDetails {
 	remedy: string;
 	code?: number;
 	httpStatus?: number | undefined;
-	/** Whether the same request may succeed later: by its status's row or a `Retry-After`, or because no response arrived. */
+	/** Whether the same request may succeed later. */
 	temporary?: boolean;
 	retryAfterMs?: number | undefined;
 	/** Whether the key or token was refused, or an expired token may be the reason: a new one may help. */
 	token?: 'refused' | 'doubted' | undefined;
 	/** Whether a write may have been carried out. */
 	inDoubt?: boolean;
-	/** Whether the platform may have refused the page: it sent a code, an error status, or a payload that is no page. */
+	/** Whether the platform may have refused the page: it sent a code, an error status, or a payload that isn't a page. */
 	mayRefusePage?: boolean;
 	withoutData?: boolean;
-	/** Set if a sign-in failed, so that the request was not sent: for now, or so that all other requests will fail, too. */
+	/** Set if a sign-in failed, so that the request wasn't sent. After `for good`, all other requests fail, too. */
 	signInFailed?: 'for now' | 'for good';
 }
 

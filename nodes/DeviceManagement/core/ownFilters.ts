@@ -7,7 +7,7 @@ export interface OwnFilters {
 	readonly group?: string;
 }
 
-/** Returns what checks the devices of a list, and what then has words if none of them has the group. Upper case and outer spaces don't matter. */
+/** Returns what checks each device of a list, and says afterwards if none has the group. Case and outer spaces don't matter. */
 export function checkerOf(own: OwnFilters | undefined) {
 	const groups = new Set<string>();
 	let isFound = own?.group === undefined;
@@ -42,12 +42,12 @@ export function statusText(value: unknown): string | undefined {
 	return text && statusOf(text);
 }
 
-/** Returns the text of a status, of which some platforms send a boolean. */
+/** Returns the text of a status: some platforms send a boolean. */
 export function statusOf(text: string): string {
 	return text === 'true' ? '1' : text === 'false' ? '0' : text;
 }
 
-/** Returns the text of a value that is compared; undefined for what has none. */
+/** Returns the text of a value that is compared; undefined if it has none. */
 export function plainText(value: unknown): string | undefined {
 	const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
 	return isPlain ? String(value).normalize().trim().toLowerCase() : undefined;

@@ -13,7 +13,7 @@ const meant = (value: unknown) => {
 const count = z.preprocess(meant, z.number().int().nonnegative().safe()).optional().catch(undefined);
 const flag = z.preprocess(meant, z.boolean()).optional().catch(undefined);
 
-/** Reports only the first item that is not an object: a list of a million numbers must not make a million issues. */
+/** Reports only the first item that isn't an object: a list of a million numbers must not make a million issues. */
 const records = z.custom<JsonObject[]>(Array.isArray).superRefine((content, refinement) => {
 	const index = Array.isArray(content) ? content.findIndex((item) => !isRecord(item)) : -1;
 	if (index >= 0) refinement.addIssue({ code: 'custom', message: 'not an object', path: [index], continue: false });

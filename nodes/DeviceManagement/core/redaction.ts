@@ -2,7 +2,7 @@ const REDACTED = '•••';
 const LONGEST_TEXT = 300;
 /** Longer texts are cut before the search for secrets. */
 const LONGEST_INPUT = 2_000;
-/** Shorter secrets are not searched for in hex and base64: a few characters may be part of a word. */
+/** Shorter secrets aren't searched for in hex and base64: a few characters may be part of a word. */
 const SHORTEST_IN_BYTES = 5;
 /** Most characters that stand for one character of a secret at the end of a cut text: `\\\u0022` for a quote in JSON within JSON. */
 const LONGEST_FORM = 9;
@@ -79,7 +79,7 @@ export function redactor(secrets: readonly string[]): Redact {
 		const input = text.slice(0, LONGEST_INPUT);
 		const hidden = findSecrets(input, [...given, ...encoded].map(folded), long.map(folded));
 		let clean = input.replace(/[^]/g, (mark, at: number) => (!hidden[at] ? mark : hidden[at - 1] ? '' : REDACTED));
-		// The cut may have left part of a secret at the end, which is not found.
+		// The cut may have left part of a secret at the end, which isn't found.
 		if (text.length > LONGEST_INPUT) clean = clean.slice(0, -LONGEST_FORM * longest || undefined);
 		clean = clean.replace(UNSEEN, ' ').trim();
 		return (clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT)}…` : clean).toWellFormed();

@@ -22,14 +22,13 @@ export const givenTextSchema = z
 	.refine((value) => typeof value !== 'number' || keepsDigits(value), LOST_DIGITS)
 	.transform(String);
 
-/** Returns the schema of a field with these choices. */
 export const oneOf = <T extends string>(choices: ReadonlyArray<{ value: T }>) =>
 	z.enum(choices.map(({ value }) => value));
 
 export const textSchema = givenTextSchema.nullish().transform((value) => value ?? '');
 
 /**
- * Checks and returns the value of a collection: an object, or its JSON text from an expression. A field that was not added is
+ * Checks and returns the value of a collection: an object, or its JSON text from an expression. A field that wasn't added is
  * missing. A field whose expression returns nothing is null.
  */
 export function checkCollection(value: unknown, label: string): Record<string, unknown> {
@@ -73,7 +72,6 @@ export function checkNumber(value: unknown, field: NumberField, remedy = ENTER_W
 	throw inputFailure(`'${field.displayName}' must be a whole number${limits}`, remedy);
 }
 
-/** Checks and returns the value of a JSON field. */
 export function checkJson(value: unknown, label: string): unknown {
 	const parsed = parseJson(value);
 	if (parsed !== undefined) return parsed.value;

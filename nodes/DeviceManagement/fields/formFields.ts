@@ -3,14 +3,13 @@ import type { IDisplayOptions, INodeProperties, INodePropertyMode, INodeProperty
 /**
  * Returns a collection and a hidden field of the same name, so that the node reads the collection as it was saved. n8n rebuilds a
  * collection from the fields that it knows, and silently drops an unknown field or an expression for the whole collection. If
- * two fields have the same name, the later one counts. n8n doesn't rebuild a hidden one, and keeps it if the other is not shown.
+ * two fields have the same name, the later one counts. n8n doesn't rebuild a hidden one, and keeps it if the other isn't shown.
  */
 export function asGiven(field: INodeProperties): INodeProperties[] {
 	const { displayName, name, default: value } = field;
 	return [field, { displayName, name, type: 'hidden', default: value }];
 }
 
-/** Returns a field for one text, empty by default. */
 export function textField(displayName: string, name: string, example: string, description: string): INodeProperties {
 	return { displayName, name, type: 'string', default: '', placeholder: `e.g. ${example}`, description };
 }
@@ -30,7 +29,7 @@ export const EXISTS = { _cnd: { exists: true } } as const;
 
 /**
  * Returns a field whose value is chosen from what devices have, or entered: see `chosenValue`. Before it stands the field for a value from
- * before it had a list: n8n shows the first one that is not hidden, and gives a new entry the default of the last one.
+ * before it had a list: n8n shows the first one that isn't hidden, and gives a new entry the default of the last one.
  * @param others more modes; n8n shows about ten characters of a label
  */
 export function pickedFields(
@@ -54,7 +53,6 @@ export function pickedFields(
 	return [{ ...plain, displayOptions: shown[0] }, picked];
 }
 
-/** Returns a field for one of several choices. */
 export function choiceField<T extends string>(
 	displayName: string,
 	name: string,

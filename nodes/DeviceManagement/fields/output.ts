@@ -27,7 +27,6 @@ export const outputFields: INodeProperties[] = [
 	},
 ];
 
-/** Returns the values of 'Output' and 'Fields' for one item. */
 export function readOutputMode(read: ReadParameter): OutputMode {
 	const output = check(oneOf(OUTPUT), read('output'), 'Output');
 	if (output !== 'selected') return { output };

@@ -126,7 +126,7 @@ const PARTS_NEED_ID = "Parts may overlap or have gaps. Sort every part by 'ID' l
 const UNSETTLED = 'The list kept changing, so some items may be missing';
 const CAPPED = 'The list ends at exactly 10,000 items. If the platform has more, list fewer at a time with filters.';
 
-/** Returns a hint if the list is not settled, may be capped, or has another number of items than the platform's total; else undefined. */
+/** Returns a hint if the list isn't settled, may be capped, or has another number of items than the platform's total; else undefined. */
 export function remarkOn(listing: Listing<unknown>, skip: number, limit = Infinity) {
 	const { settled, reportedTotal } = listing;
 	const listed = listing.items.length;

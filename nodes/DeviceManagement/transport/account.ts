@@ -93,7 +93,7 @@ export class Account {
 		return new Failure({ ...details, remedy });
 	}
 
-	/** Throws why this process must not sign in again, if it did so too often within an hour. */
+	/** Throws a Failure if this process signed in too often within an hour. */
 	checkSignIns(): void {
 		const now = currentClock().now();
 		this.issuedAt = this.issuedAt.filter((at) => now - at < HOUR_MS);

@@ -1,6 +1,6 @@
 /**
  * One HTTP exchange through n8n: it returns the whole response, whatever its status, or says why there is none. It reads the body as a
- * stream, so that size and timeout limit it, too. It follows no redirects: the credential must not reach another host.
+ * stream, to limit its size and time. It follows no redirects: the credential must not reach another host.
  */
 import type { IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
@@ -85,7 +85,7 @@ export async function exchange(
 	} finally {
 		forgetTime();
 		forgetCancel?.();
-		// Closes a connection that was not read to its end. n8n passes on only a copy of the body. Null costs no stack trace.
+		// Closes a connection that wasn't read to its end. n8n passes on only a copy of the body. Null costs no stack trace.
 		controller.abort(null);
 	}
 	throw whyEnded(end);
@@ -141,7 +141,7 @@ export function parseRetryAfter(header: unknown, date: unknown, nowMs: number): 
 }
 
 function timeOf(header: unknown): number {
-	// Date.parse would accept '-5' as a date, too.
+	// Date.parse would also accept '-5' as a date.
 	return typeof header === 'string' && /^[A-Za-z]{3,9},? /.test(header) ? Date.parse(header) : NaN;
 }
 

@@ -43,7 +43,7 @@ export function pageSource(
 /**
  * Returns the platform for a list that the node doesn't know. A POST may change something: its first
  * request is sent once, and in one page size. Once the platform has returned a page, the others only read.
- * @throws Failure `response` with the words for 'Return All' if the first response is no page; and what a request throws
+ * @throws Failure `response` with the words for 'Return All' if the first response isn't a page; and what a request throws
  */
 export function forOneList(platform: Platform, asObjects: (content: unknown[]) => object[]): Platform {
 	let isKnown = false;
@@ -86,7 +86,7 @@ function withIdLast(sort: readonly string[]): string[] {
 	return last === undefined ? ['id asc'] : [...sort.slice(0, -1), last.replace(/(?= (asc|desc)$)/, ',id')];
 }
 
-/** Adds to a failure's message which page could not be read. The first page has no page parameter. */
+/** Adds to a failure's message which page couldn't be read. The first page has no page parameter. */
 function withPage(thrown: unknown, page: number | undefined): unknown {
 	if (!(thrown instanceof Failure) || page === undefined) return thrown;
 	// A refused sign-in or a stopped execution has nothing to do with this page.

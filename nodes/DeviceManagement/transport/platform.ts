@@ -1,7 +1,7 @@
 /**
  * Sends the requests of one execution to the platform and returns their payloads. It knows no endpoints and no lists. The steps of a
  * request, each of which runs the next one, again if it has to:
- * 1. Traffic (`Traffic.send`): waits for the account's pauses, and repeats what failed and may succeed later.
+ * 1. Traffic (`Traffic.send`): waits for the account's pauses, and retries what may succeed later.
  * 2. Token (`Session.withToken`): waits for a token, and replaces a refused one.
  * 3. Slot (`pLimit`): waits for one of the execution's parallel requests.
  * 4. Exchange (`exchange`): sends one HTTP request through n8n and reads the response.
@@ -128,7 +128,7 @@ export class Execution {
 			const { traffic } = accountOf(loaded);
 			const { maxRetries: most, keepsToken, countsLimits = false } = sent.settings;
 			const costOf = ({ temporary, signInFailed, httpStatus }: FailureDetails) => {
-				// After a failed sign-in, the request was not sent.
+				// After a failed sign-in, the request wasn't sent.
 				if (temporary !== true || signInFailed === 'for good') return Infinity;
 				if (mayChange(sent) && signInFailed === undefined) return Infinity;
 				// After another status, one page may always fail.
@@ -192,7 +192,7 @@ export class Execution {
 	}
 }
 
-/** Whether a request may change something on the platform: by its method, unless the caller of a POST knows better. */
+/** Whether a request may change something on the platform: by its method, unless the caller says that a POST only reads. */
 function mayChange({ method, onlyReads = false }: Pick<PlatformRequest<unknown>, 'method' | 'onlyReads'>): boolean {
 	return method !== 'GET' && !(method === 'POST' && onlyReads);
 }

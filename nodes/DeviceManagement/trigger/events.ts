@@ -13,7 +13,7 @@ export interface DeviceEvent {
 	readonly device: Device;
 }
 
-/** A value that differs from the remembered one; undefined before a state that was not reported yet. */
+/** A value that differs from the remembered one; undefined before a state that wasn't reported yet. */
 export interface Change {
 	readonly field: WatchedField;
 	readonly previous: Kept | undefined;
@@ -33,7 +33,7 @@ export function changedEvent(device: Device, { field, previous = null, current }
 		event,
 		eventId: digestOf([event, sn, name, partOf(previous, 'id'), partOf(current, 'id'), number]),
 		field: name,
-		// Of a long value, only a digest is known.
+		// Only the digest of a long value is known.
 		previous: recall(previous) ?? null,
 		current: valueOf(field, device),
 		device,

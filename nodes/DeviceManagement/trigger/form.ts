@@ -45,7 +45,7 @@ const FIRST_POLL = [
 const RECORDS_FIRST =
 	"The first poll only records the current state. To include devices that are already offline, set 'First Poll' under 'Options'.";
 
-/** They stay visible after a test, which is no poll. */
+/** They stay visible after a test, which isn't a poll. */
 export const triggerHints: NodeHint[] = [{ message: RECORDS_FIRST, location: 'outputPane', whenToDisplay: 'always' }];
 
 /** 'Online Status' is only shown in workflows that have it: people took it for a condition. */

@@ -30,7 +30,7 @@ const MAX_NODES = 1000;
 
 const memories = new Map<string, NodeMemory>();
 
-/** Returns the memory of a node, as n8n finds its state. Of a new leader, only the running turn: another process may have polled since. */
+/** Returns the memory of a node. A new leader keeps only the running turn: another process may have polled since. */
 export function memoryOf(workflowId: string, nodeName: string, isNewLeader = false): NodeMemory {
 	const key = JSON.stringify([workflowId, nodeName]);
 	const known = memories.get(key);

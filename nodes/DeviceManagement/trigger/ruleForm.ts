@@ -57,7 +57,7 @@ export const ruleChoices = {
 	searchValues: listOf(valueChoices),
 };
 
-/** Returns the texts that a rule is compared with. Of a long value, there is none. */
+/** Returns the texts that a rule is compared with. Long values have none. */
 function valueChoices(devices: readonly Device[], form: (name: string) => string): Choice[] {
 	const field = FIELDS.find(({ name }) => name === (form('field') || 'onlineStatus'));
 	const key = field?.hasKeys === true ? form('attribute') : '';

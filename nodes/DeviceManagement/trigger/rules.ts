@@ -16,7 +16,7 @@ export interface ChangeRule {
 	readonly limit?: 'above' | 'below' | undefined;
 }
 
-/** Whether to report a change. Before a state that was not reported yet, nothing is known: only a rule for the state counts. */
+/** Whether to report a change. Before a state that wasn't reported yet, nothing is known: only a rule for the state counts. */
 export function isAskedFor(rules: readonly ChangeRule[], { field, previous, current }: Change): boolean {
 	if (previous === undefined) return asksForState(rules, field, current);
 	const own = rulesFor(rules, field);
@@ -53,14 +53,14 @@ export function isAlike(rules: readonly ChangeRule[], field: WatchedField, one: 
 	return hasLimit(own) && !asksForAll && own.every((rule) => `${sideOf(rule, one)}` === `${sideOf(rule, other)}`);
 }
 
-/** Returns a value with the last number before it, if rules have a limit and the value is no number: it says nothing about the limit. */
+/** Returns a value with the last number before it, if rules have a limit and the value isn't a number. */
 export function bridgeGap(rules: readonly ChangeRule[], field: WatchedField, value: Kept, before: Kept = null): Kept {
 	if (!hasLimit(rulesFor(rules, field)) || !Number.isNaN(numberOf(value, field))) return value;
 	const last = lastNumberOf(before, field);
 	return Number.isNaN(last) ? value : { id: partOf(value, 'id'), shown: partOf(value, 'shown'), last };
 }
 
-/** Whether a value is no number, and the last number before it is known. */
+/** Whether a value isn't a number, and the last number before it is known. */
 export function isGap(value: Kept): boolean {
 	return isRecord(value) && 'last' in value;
 }
@@ -72,7 +72,7 @@ export function isMet(rule: ChangeRule, side: 'from' | 'to', value: Kept): boole
 	return text === '' || textOf(keep(text), name) === shownText(value, { name });
 }
 
-/** Returns the number of a value, or of the text of one; NaN if it is none. */
+/** Returns the number of a value, or of the text of one; NaN if it isn't one. */
 export function numberOf(value: Kept, { name }: Pick<WatchedField, 'name'>): number {
 	const text = shownText(value, { name });
 	return /^[-+.\d]+(e[-+]?\d\d?)?$/i.test(text) ? Number(text) : NaN;

@@ -51,7 +51,7 @@ export interface Step {
 const NO_EVENTS: readonly DeviceEvent[] = [];
 
 /**
- * @param before undefined if the device is not remembered: its values are then recorded, and only states are reported
+ * @param before undefined if the device isn't remembered: its values are then recorded, and only states are reported
  * @param isInside whether the device matches the node's own filters. What is remembered of one outside stays as it is. Only the fields of
  * these filters are watched on: the change that makes it leave is reported, and later ones are recorded
  */
@@ -118,7 +118,7 @@ function decide(change: Change, before: Waiting | undefined, options: StepOption
 	if (isGap(current) && before && isAlike(rules, field, before.value, current)) return before;
 	if (isGap(current) && previous !== undefined && isAlike(rules, field, previous, current)) return 'keep';
 	if (previous === undefined) {
-		// Of what is not remembered, states are reported, and an edit: it may have made the device match the filters.
+		// A device that isn't remembered is reported for its state, or for an edit, which may have made it match the filters.
 		const isEdit =
 			field.event === UPDATE_TIME.event && since !== undefined && current !== null && !isOlder(current, since);
 		if (isEdit) return 'report';

@@ -83,7 +83,7 @@ function sampleChange(field: WatchedField, rules: readonly ChangeRule[], device:
 	return [changedEvent(device, { field, previous: keep(previous), current }, 0)];
 }
 
-/** Returns a text as a number or a boolean, if an example is one, too. */
+/** Returns a text as a number or a boolean, if the example is one. */
 function valueLike(text: string, example: JsonValue): JsonValue {
 	const value = parseJson(text)?.value;
 	const isLike = typeof value === typeof example && (typeof value === 'number' || typeof value === 'boolean');

@@ -7,12 +7,12 @@ import type { WatchedField } from './watched';
 
 /**
  * A watched value as it is remembered: itself, `json` for an object or a list, or the digest of a value that is too long. If another
- * value is compared than users see, such as the ID of a group, it is both. `last` is the last number before a value that is none.
+ * value is compared than users see, such as the ID of a group, it is both. `last` is the last number before a value that isn't a number.
  */
 export type Kept = PlainKept | { id: Kept; shown: Kept; last?: number };
 type PlainKept = string | number | boolean | null | { json: object } | { digest: string };
 
-/** Longest text of a value that is not replaced by its digest, in characters. */
+/** Longest text of a value that isn't replaced by its digest, in characters. */
 const LONGEST_KEPT = 100;
 
 /** Returns what is remembered of a device's value. */

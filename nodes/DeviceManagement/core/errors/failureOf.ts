@@ -1,6 +1,6 @@
 /**
- * Turns what went wrong with a request into the Failure that it throws: the words of the table for the fields that its user sees, and what
- * may follow. Only here, text from outside joins a message, without secrets. Whether a request may change something is its caller's to say.
+ * Makes a Failure of what went wrong with a request: it takes the words of the table, for the fields that the user sees, and says what may
+ * follow. Only here, text from outside joins a message, without secrets. It doesn't know whether a request may change something: callers say.
  */
 import { Failure, type FailureDetails } from '../failure';
 import { type Redact, withoutHtml } from '../redaction';
@@ -80,14 +80,14 @@ export const WORDING = {
 } satisfies Record<string, typeof REQUEST>;
 export type Wording = keyof typeof WORDING;
 
-/** What a request is, as far as its failures are told by it. */
+/** What the words of a Failure depend on. */
 export interface Asked {
 	words: Wording;
 	/** Whether it may change something on the platform, so that an unknown outcome is in doubt. */
 	mayChange: boolean;
 	redact: Redact;
 	hasKey?: boolean;
-	/** Most values of its response; default: those of six pages of 2000 devices. */
+	/** Most values that its response may have; default: those of six pages of 2000 devices. */
 	mostValues?: number | undefined;
 }
 
@@ -107,7 +107,7 @@ export function explain(key: number | string, words: Wording, facts: Partial<Fau
 	return failureOf({ kind: 'status', row: rowOf(key), ...facts }, asked).details;
 }
 
-/** Returns the Failure for a fault of a request: its words without secrets, and what follows. */
+/** Returns the Failure for a fault of a request, without secrets. */
 export function failureOf({ row, system = '', said = '', places, ...facts }: Fault, asked: Asked): Failure {
 	const { kind, code, httpStatus, retryAfterMs } = facts;
 	const [, cause, message, remedy, ...marks] = row;

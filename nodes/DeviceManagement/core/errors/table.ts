@@ -5,15 +5,15 @@
  */
 import type { CauseClass, FailureDetails } from '../failure';
 
-/** What else a row means for what follows. */
+/** What else follows from a row. */
 type Mark =
-	/** The same request may succeed soon: it is repeated if that is safe. */
+	/** The same request may succeed soon: it is retried if that is safe. */
 	| 'passes'
 	/** The key or token was refused. */
 	| 'token'
 	/** An expired token may be the reason. */
 	| 'expiry'
-	/** The login or the user was refused: a repetition may lock the account. */
+	/** The login or the user was refused: a retry may lock the account. */
 	| 'barred'
 	/** The platform may have carried out the request. */
 	| 'doubt'
@@ -140,7 +140,7 @@ const STATUSES: readonly Row[] = [
 
 const PORT = "Check the port in 'Base URL'.";
 const CUTS = 'Run the workflow again.{tooLong} A proxy may be cutting off long responses.';
-/** For a refusal by n8n's own machine. Without IPv6, ::1 is not available. */
+/** For a connection that n8n's own machine refuses. Without IPv6, ::1 isn't available. */
 export const IN_DOCKER = ' In Docker, enter host.docker.internal, not localhost.';
 
 const UNREADABLE: Row = [
@@ -151,7 +151,7 @@ const UNREADABLE: Row = [
 	'said',
 ];
 const AT_PROXY: Row = [/^ERR_INVALID_URL$/, 'unknown', "n8n can't connect to its proxy", CHECK_VARIABLES];
-/** For TLS with the error's own words in capitals: EPROTO says too little. */
+/** TLS errors are looked up with their own words in capitals: the code EPROTO says too little. */
 const SYSTEM_ERRORS: readonly Row[] = [
 	[
 		// Some attempts end with the system's ETIMEDOUT long before the node's own timeout. The last ones are out of resources.
@@ -257,7 +257,7 @@ export function meansNoDevice({ code, withoutData, signInFailed }: Partial<Failu
 	return signInFailed === undefined && (withoutData === true || code === 10007 || code === 14401);
 }
 
-/** Whether the device doesn't exist or its serial number is not valid (section 4.2). */
+/** Whether the device doesn't exist or its serial number isn't valid (section 4.2). */
 export function meansNotFound(details: Partial<FailureDetails>): boolean {
 	return meansNoDevice(details) || (details.code === 10018 && details.signInFailed === undefined);
 }

@@ -7,7 +7,7 @@ import { RepeatedPage } from './walk';
 /**
  * Reads up to `limit` items of a paged list, after the first `skip` ones. It begins at the page of the first one, if the list's first page
  * says that its offset is 0, and each page of the part proves its place. Otherwise it reads the list from its beginning. Parts have no gap
- * or overlap unless the list changes between them, or its order is not the same.
+ * or overlap unless the list changes between them, or its order isn't the same.
  * @throws Failure as {@link readList} does
  */
 export async function readPart<T, K>(source: PageSource<T>, options: ListOptions<T, K>): Promise<Listing<K>> {

@@ -50,7 +50,7 @@ export async function fetchFirst<T>(
 			break;
 		}
 	}
-	// If every size was refused, the size was not the reason.
+	// If every size was refused, the size wasn't the reason.
 	if (found === undefined) throw refusal;
 	return found;
 }
@@ -64,7 +64,7 @@ export class PageFeed<T> {
 	/** Responses and failures by page parameter, until they are returned. */
 	private readonly responses = new Map<number, Promise<Page<T>>>();
 	private readonly inFlight = new Map<number, Promise<void>>();
-	/** A page that was empty or failed. Pages behind it are not requested ahead. */
+	/** A page that was empty or failed. Pages behind it aren't requested ahead. */
 	private stopAt = Infinity;
 
 	constructor(

@@ -20,12 +20,12 @@ export interface WalkOptions extends RequestOptions {
 export interface Walked<T> {
 	/** The items of the latest page that no earlier page had, without those to skip. */
 	fresh: T[];
-	/** Of the identities of all items so far, without those to skip. */
+	/** The digest of all identities so far, without those to skip. */
 	digest: Hash;
 	/** How many items the pages had, with those to skip. */
 	read: number;
 	total: number | undefined;
-	/** How many items an earlier page had, too: the list has changed, or items with equal sort values have no order, or it lists them twice. */
+	/** How many items an earlier page had: the list has changed or has them twice, or items with equal sort values have no order. */
 	repeated: number;
 	/** Whether the total has changed. */
 	moved: boolean;
@@ -131,7 +131,7 @@ class Tally<T> {
 		const pagesByTotal = Math.ceil(total / pageLength);
 		this.pagesNeeded = Math.min(pagesByTotal, Math.ceil((skip + limit) / pageLength));
 		const saysMore = [last === false, pagesByTotal > index + 1, totalPages > index + 1].filter(Boolean).length;
-		// A page that said that it is the last one, and was not, makes this field worthless.
+		// A page that said that it is the last one, and wasn't, makes this field worthless.
 		const saysLast = [last === true && !saidLast, total === read].filter(Boolean).length;
 		this.saidLast ||= last === true;
 		this.emptyPages = isEmpty ? this.emptyPages + 1 : 0;

@@ -1,6 +1,5 @@
 /**
- * Reads the credential, once for each of n8n's objects. It checks what would fail without words, or be sent to another host; the platform
- * and n8n refuse the rest.
+ * Reads the credential, once for each of n8n's objects. It only checks what would fail without a clear message, or be sent to another host.
  */
 import { createHash } from 'crypto';
 import type { ICredentialDataDecryptedObject as CredentialData } from 'n8n-workflow';

@@ -24,9 +24,9 @@ export interface Host {
 }
 
 export class Session {
-	/** Why this session finds no token any more, although others of the account may. */
+	/** Why this session can't find a token. Others of the account may. */
 	private ended: Failure | undefined;
-	/** Whether a sign-in has failed by code 10002, which may pass. Many repetitions might lock the account. */
+	/** Whether a sign-in has failed with code 10002, which may pass. Many retries might lock the account. */
 	private hasFailed = false;
 
 	constructor(
@@ -58,7 +58,7 @@ export class Session {
 			if (details?.token === undefined || keepsToken || tries === MAX_TRIES) throw failure;
 			isDoubted = details.token === 'doubted';
 			if (details.inDoubt === true) {
-				// A write that may have been carried out is not sent again, but the next request needs another token.
+				// A write that may have been carried out isn't sent again, but the next request needs another token.
 				await outcomeOf(this.replaceDoubted(token, failure));
 				throw failure;
 			}

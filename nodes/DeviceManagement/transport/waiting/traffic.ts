@@ -1,14 +1,14 @@
 /**
- * Repeats the requests of one account where that may help, and pauses the account after a limit: HTTP 429, 503 or a `Retry-After`. For a
- * minute after a pause, its requests go one by one, each with its repetitions: those that were refused together would meet again. It
- * doesn't know what a request is, or which ones may be repeated.
+ * Retries the requests of one account where that may help, and pauses the account after a limit: HTTP 429, 503 or a `Retry-After`. For a
+ * minute after a pause, its requests go one by one, each with its retries: those that were refused together would meet again. It
+ * doesn't know what a request is, or which ones may be retried.
  */
 import pLimit from 'p-limit';
 
 import { Failure, type FailureDetails } from '../../core/failure';
 import { beforeEnd, currentClock, whyEnded } from './clock';
 
-/** Longest wait of one request for all its repetitions, and longest pause of an account. */
+/** Longest wait of one request for all its retries, and longest pause of an account. */
 const LONGEST_WAIT_MS = 120_000;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_STEP_MS = 4000;
@@ -19,9 +19,9 @@ const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 20_000;
 
 export interface Repetition {
-	/** Most repetitions; 0 turns them off. */
+	/** Most retries; 0 turns them off. */
 	most: number;
-	/** What a repetition after this failure counts; Infinity if there must be none. */
+	/** How many retries one after this failure counts for; Infinity if there must be none. */
 	costOf(details: FailureDetails): number;
 	/** Ends all waits. The next attempt then has to fail. */
 	end: AbortSignal;
@@ -150,7 +150,7 @@ export class Traffic {
 	}
 }
 
-/** Half of the wait is random, so that requests that failed together are not repeated together. */
+/** Half of the wait is random, so that requests that failed together aren't retried together. */
 function backoffAfter(retries: number): number {
 	const step = Math.min(FIRST_BACKOFF_MS * 2 ** retries, LONGEST_BACKOFF_MS);
 	return Math.round((step / 2) * (1 + currentClock().random()));
