@@ -47,7 +47,8 @@ async function offlineDevices(given: ExampleSetup): Promise<void> {
 	const { main, mailServer, workflow, devices } = given;
 	const { mails } = mailServer;
 	const sample = await byHand(main, workflow);
-	if (devices.length === 0) return assert.match(sample['Online status changed']?.error ?? '', /^The platform has no devices/);
+	if (devices.length === 0)
+		return assert.match(sample['Online status changed']?.error ?? '', /^The platform has no devices/);
 	assert.match(mails.at(-1)?.subject ?? '', /^Sample: Devices /);
 	assert.match((await chatMessages(given, {})).join(), /sample[^]+sample[^]+sample[^]+sample/);
 

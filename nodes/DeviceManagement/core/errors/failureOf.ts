@@ -34,7 +34,7 @@ const API_REQUEST = {
 	address: "'Path', and 'Base URL' in the credential",
 	tooLarge: "Lower 'Page Size' under 'Options', or request less with 'Query Parameters' or another 'Path'.",
 	tooLong: " With 'Return All', lower 'Page Size'.",
-	elsewhere: " For endpoints without a code, use n8n's HTTP Request node.",
+	elsewhere: " For other formats, use n8n's HTTP Request node.",
 };
 
 /** One row for each form or place that shows errors of its requests. They decide words only. */
