@@ -58,7 +58,7 @@ describe.each(written === undefined ? readdirSync(FOLDER) : [written])('saved by
 		bench.platform.fleet = new Fleet([...devices.values()]);
 	}
 
-	const baselines = () => bench.engine.logs.filter(({ message }) => message.includes('new baseline')).length;
+	const baselines = () => bench.engine.logs.filter(({ message }) => message.includes('starts over')).length;
 
 	/** Polls at each stage, in a process that has just started, with durable cursors. */
 	async function poll(workflow: WorkflowJson, state: string | undefined, stages: Stage[]) {

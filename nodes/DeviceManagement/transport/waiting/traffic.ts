@@ -163,6 +163,6 @@ function gaveUp(details: FailureDetails, retries: number): Failure {
 
 /** Returns a time span for messages, in seconds or minutes, rounded up. */
 export function timeInWords(ms: number): string {
-	const [count, unit] = ms < 120_000 ? [Math.ceil(ms / 1000), 'second'] : [Math.ceil(ms / 60_000), 'minute'];
+	const [count, unit] = ms <= 60_000 ? [Math.ceil(ms / 1000), 'second'] : [Math.ceil(ms / 60_000), 'minute'];
 	return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
