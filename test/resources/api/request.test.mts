@@ -122,7 +122,7 @@ describe('after a failure', () => {
 		const { error } = await request({ method: 'POST' }, bench.login);
 		expect(error?.message).toMatch(/^The sign-in failed/);
 		expect(error?.message).not.toMatch(DOUBT);
-		expect(error?.description).not.toContain('send the request again');
+		expect(error?.description).not.toContain('Check the platform first');
 		expect(kinds()).toBe('login login login login');
 	});
 });
@@ -241,7 +241,7 @@ describe("'Return All'", () => {
 		set({ faults: [{ orderOfKind: 3, fault }] });
 		// Not ahead: a page that is still under way would come first in the next test, and get its fault.
 		const options = { timeout: 1000, parallelRequests: 1 };
-		expect(String((await all({ options })).error?.message)).not.toContain('carried out');
+		expect(String((await all({ options })).error?.message)).not.toContain('may have been made');
 	});
 
 	test('of POST by a login is sent again only after a refused token, and not if it is no list', async () => {
