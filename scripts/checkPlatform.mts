@@ -1,6 +1,6 @@
 /**
  * `npm run check-platform -- --base-url …`: finds out what a platform offers and what that means for the nodes. It only
- * reads, signs in once, and sends at most 40 requests through the package's own transport, inside n8n's engine.
+ * reads, signs in once, and sends at most 30 requests through the package's own transport, inside n8n's engine.
  */
 import { Command } from 'commander';
 

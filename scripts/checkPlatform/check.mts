@@ -40,32 +40,16 @@ export async function checkPlatform(engine: Engine, target: Target, say: Say = (
 async function checkTheRest(probe: Probe, first: Page<Device>, findings: Findings): Promise<void> {
 	const { page } = probe;
 	// First, because other checks need a size that the platform accepts.
-	const { finding: pageSize, accepted, sample } = await paging.checkPageSize(page);
-	const devices = sample?.devices ?? first.content;
+	const { finding: pageSize, accepted, sample } = await paging.checkPageSize(page, first);
 	findings.pageSize = pageSize;
 	findings.firstPage = await paging.checkFirstPage(page, first);
 	findings.get = await look.checkGet(probe, first.content);
 	findings.unknownSerialNumber = await look.checkUnknownSerialNumber(probe, first.content);
-	findings.serialNumbers = look.findSerialNumbers(devices);
-	for (const field of ['onlineStatus', 'status'] as const) findings[field] = look.findValues(field, devices);
-	for (const field of ['createTime', 'updateTime'] as const) findings[field] = look.findDates(field, devices);
-	Object.assign(findings, await paging.checkEnd(page, first, findings.firstPage.found === '0' ? 0 : 1));
-	findings.polls = look.findPolls(sample, first.totalElements, findings);
-	const sortedSize = Math.min(select.SORTED_SIZE, accepted);
-	findings.sortCreateTime = await select.checkOrder(page, select.BY_CREATE_TIME, sortedSize);
-	findings.sortUpdateTime = await select.checkOrder(page, select.BY_UPDATE_TIME, sortedSize);
-	const attribute = select.attributeToTry(devices);
-	findings.sortAttribute =
-		attribute === undefined
-			? unsure('no attributes', 'Add an attribute to two devices to check it.')
-			: await select.checkOrder(page, select.byAttribute(attribute), sortedSize);
-	findings.sortTwoFields = await select.checkTwoFields(page, sortedSize);
-	findings.equalValues = await select.checkEqualValues(page, sortedSize);
-	for (const filter of select.filtersFor(devices, attribute)) {
-		findings[filter.id] = await select.checkFilter(page, filter, first);
-	}
-	findings.speed = look.findSpeed(sample, first.totalElements, findings);
+	findings.onlineStatus = look.findStatuses(sample);
+	findings.totals = await paging.checkTotal(page, first, findings.firstPage.found === '0' ? 0 : 1);
+	findings.polls = look.findPolls(sample, first.totalElements, findings.totals);
+	findings.sort = await select.checkOrder(page, accepted);
+	findings.filters = await select.checkFilters(page);
 	// Last: in a list that changes all the time, the walker needs more requests than all other checks.
-	const byId = findings.equalValues.result === 'no' && findings.sortTwoFields.result === 'yes' ? ['id asc'] : [];
-	findings.severalPages = await paging.checkSeveralPages(probe, first, byId);
+	findings.severalPages = await paging.checkSeveralPages(probe, first);
 }

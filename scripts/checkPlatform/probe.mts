@@ -17,7 +17,7 @@ import { openPlatform, type Platform } from '../../nodes/DeviceManagement/transp
 import { outcomeOf } from '../../nodes/DeviceManagement/transport/waiting/traffic.ts';
 
 /** Most HTTP requests of one check, with sign-in and retries. */
-export const MOST_REQUESTS = 40;
+export const MOST_REQUESTS = 30;
 
 /** Devices on the first page that the check reads: the default of the API document. */
 export const FIRST_SIZE = 10;
@@ -83,8 +83,10 @@ export async function openProbe(context: IPollFunctions, isLogin: boolean, say: 
 		sent: () => sent,
 		page,
 		/** Reads the first devices as Get Many does, over as many pages as it takes. */
-		list: async (pageSize: number, limit: number, sort: readonly string[]) =>
-			await attempt(readPart(source({ sort }), { pageSize, parallelRequests: 1, limit, keep: (device) => device })),
+		list: async (pageSize: number, limit: number) => {
+			const options = { pageSize, limit, byId: 'after trouble', parallelRequests: 1 } as const;
+			return await attempt(readPart(source({}), { ...options, keep: (device) => device }));
+		},
 		/** Reads one device by its serial number. */
 		device: async (serialNumber: string) => await attempt(fetchDevice(platform, serialNumber, SETTINGS)),
 		/** Stops counting, and any request under way. */
