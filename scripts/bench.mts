@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: measures what it costs to read a whole fleet in a real n8n in queue mode: time, memory of the worker, and
- * the size of the execution in the database. The ways take turns, each on new workers. Compare the rows, not the seconds. It needs
- * PostgreSQL and Redis, like `npm run test:e2e -- --queue`, and Linux, which keeps the highest memory of each process.
+ * `npm run bench`: measures the table in docs/large-fleets.md, what it costs to read a whole fleet in a real n8n in queue mode: time
+ * and memory of the worker. The ways take turns, each on new workers. Compare the rows, not the seconds. It needs PostgreSQL and
+ * Redis, like `npm run test:e2e -- --queue`, and Linux, which keeps the highest memory of each process.
  */
 import { Command } from 'commander';
 import assert from 'node:assert/strict';
@@ -18,12 +18,12 @@ import { Fleet, startPlatform } from '../testbed/platform/server.mts';
 import { removing } from '../testbed/removing.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
 import { duration, highestMemory, megabytes } from './bench/figures.mts';
-import { pollMillion, SIZE as A_MILLION, startMillion } from './bench/million.mts';
+import { pollMillion, startMillion } from './bench/million.mts';
 import { count, type Served, type Way, ways } from './bench/ways.mts';
 import { step, type Task } from './demo/step.mts';
 import { number } from './demo/tables.mts';
 
-const SIZES = [1_000, 10_000, 100_000];
+const SIZES = [10_000, 100_000];
 /** How often each way reads each fleet. */
 const ROUNDS = 3;
 /** Milliseconds that a platform waits before each response. */
@@ -36,7 +36,7 @@ const POLLS = { N8N_SCHEDULER_POLL_TIMEOUT: '300', N8N_SCHEDULER_LEASE_DURATION:
 const TAKES_MS = 300_000;
 
 const { million } = new Command('npm run bench --')
-	.description('Measures what reading a whole fleet costs in a real n8n in queue mode, in several ways, in 15 minutes.')
+	.description('Measures what reading a whole fleet costs in a real n8n in queue mode, in several ways.')
 	.option('--million', 'measures a million devices instead, once: polls and Count')
 	.parse()
 	.opts<{ million?: true }>();
@@ -45,7 +45,6 @@ const { million } = new Command('npm run bench --')
 interface Ended {
 	milliseconds: number;
 	workerBytes: number;
-	executionBytes: number;
 }
 
 interface Run {
@@ -75,11 +74,9 @@ async function bench(): Promise<void> {
 	const runs: Run[] = [];
 	const readAll = async (task: Task) => {
 		for (let round = 1; round <= ROUNDS; round++) {
-			for (const fleet of fleets) {
-				for (const way of waysFor(fleet)) {
-					task.say(`round ${round} of ${ROUNDS} · ${number(fleet.size)} devices · ${way.name}`);
-					runs.push({ way, size: fleet.size, ended: await measure(n8n, way, fleet) });
-				}
+			for (const { fleet, way } of fleets.flatMap((each) => ways.map((one) => ({ fleet: each, way: one })))) {
+				task.say(`round ${round} of ${ROUNDS} · ${number(fleet.size)} devices · ${way.name}`);
+				runs.push({ way, size: fleet.size, ended: await measure(n8n, way, fleet) });
 			}
 		}
 	};
@@ -92,11 +89,7 @@ async function benchMillion(): Promise<void> {
 	const fleet = await startMillion(LATENCY_MS);
 	const n8n = await start([fleet], MILLION_HEAP_MB);
 	console.log(`idle: main ${megabytes((await highestMemory([n8n.main.process])) ?? NaN)}`);
-	for (const way of waysFor(fleet)) {
-		const ended = await measure(n8n, way, fleet);
-		const cells = ended ? [duration(ended.milliseconds), megabytes(ended.workerBytes)] : ['out of memory'];
-		console.log(`| ${[way.name, ...cells].join(' | ')} |`);
-	}
+	console.log(`${count.name}: ${cellOf([await measure(n8n, count, fleet)])}`);
 	await pollMillion(n8n, fleet);
 }
 
@@ -117,7 +110,7 @@ async function start(fleets: readonly Served[], heapMb = HEAP_MB): Promise<Queue
 	services.add({ stop: async () => await rm(folder, removing) });
 	return await QueueMode.start(host, folder, foundation, {
 		credentials: fleets.map((fleet) => keyCredential(fleet.id, fleet.id, fleet)),
-		workflows: fleets.flatMap((fleet) => waysFor(fleet).map((way) => way.workflow(idOf(way, fleet), fleet))),
+		workflows: fleets.flatMap((fleet) => [...ways, count].map((way) => way.workflow(idOf(way, fleet), fleet))),
 		settings: {
 			// A worker runs one execution at once.
 			N8N_CONCURRENCY_PRODUCTION_LIMIT: '1',
@@ -125,11 +118,6 @@ async function start(fleets: readonly Served[], heapMb = HEAP_MB): Promise<Queue
 			...POLLS,
 		},
 	});
-}
-
-function waysFor({ size }: Served): Way[] {
-	if (size >= A_MILLION) return [count];
-	return ways.filter((way) => size <= (way.largest ?? Infinity));
 }
 
 function idOf(way: Way, { id }: Pick<Served, 'id'>): string {
@@ -154,46 +142,27 @@ async function measure(n8n: QueueMode, way: Way, fleet: Served): Promise<Ended |
 	const workerBytes = await highestMemory(workers.map(({ process: worker }) => worker));
 	if (workerBytes === undefined) return undefined;
 	assert.equal(own?.status, 'success', `${way.name} ended with ${own?.status}`);
-	return { milliseconds: own.milliseconds ?? NaN, workerBytes, executionBytes: own.bytes ?? NaN };
+	return { milliseconds: own.milliseconds ?? NaN, workerBytes };
 }
 
-/** Returns the tables as Markdown. */
+/** Returns the table as Markdown, and below it what it was measured with. */
 function report(runs: readonly Run[], idleBytes: number): string {
+	const cell = (way: Way, size: number) =>
+		cellOf(runs.filter((run) => run.way === way && run.size === size).map(({ ended }) => ended));
+	const rows = ways.map((way) => [way.name, ...SIZES.map((size) => cell(way, size))]);
+	const lines = [['Way', ...SIZES.map(number)], ['---', ...SIZES.map(() => '---:')], ...rows];
 	const machine = `${cpus().length} × ${cpus()[0]?.model.trim()} and ${Math.round(totalmem() / 1024 ** 3)} GB`;
-	const endedOf = (own: readonly Run[]) => own.flatMap(({ ended }) => ended ?? []);
-	const medianOf = (own: readonly Run[]) => {
-		const times = endedOf(own).map(({ milliseconds }) => milliseconds);
-		return times.sort((one, other) => one - other)[Math.floor(times.length / 2)] ?? NaN;
-	};
-	const most = (own: readonly Run[], of: 'workerBytes' | 'executionBytes') =>
-		megabytes(Math.max(...endedOf(own).map(({ [of]: bytes }) => bytes)));
-	const table = (cell: (own: Run[], size: number) => string) => {
-		const cellOf = (way: Way, size: number) => {
-			const own = runs.filter((run) => run.way === way && run.size === size);
-			if (own.length === 0) return '–';
-			return own.every(({ ended }) => ended) ? cell(own, size) : 'out of memory';
-		};
-		const rows = ways.map((way) => [way.name, ...SIZES.map((size) => cellOf(way, size))]);
-		const lines = [['', ...SIZES.map(number)], ['---', ...SIZES.map(() => '---:')], ...rows];
-		return lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
-	};
-	const time = (own: Run[], size: number) => {
-		const first = runs.filter((run) => run.way === ways[0] && run.size === size);
-		return `${duration(medianOf(own))} (${(medianOf(own) / medianOf(first)).toFixed(1)}×)`;
-	};
-	return `### Time
+	return `${lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('')}
+The median time of ${ROUNDS} executions, and the highest memory of a worker, which ran one at a time with ${HEAP_MB} MB of heap. An idle
+worker has ${megabytes(idleBytes)}. The platform waited ${LATENCY_MS} ms before each response. n8n, database, queue and platform
+shared ${machine}.`;
+}
 
-From the start of the execution to its end, the median of all rounds (${ROUNDS}). In brackets: compared with the first row. The platform waits ${LATENCY_MS} ms before each response. The machine has ${machine}, shared by n8n, database, queue and platform.
-
-${table(time)}
-### Memory of the worker
-
-The highest memory of the process. An idle worker has ${megabytes(idleBytes)}. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}.
-
-${table((own) => most(own, 'workerBytes'))}
-### The execution in the database
-
-What n8n saves for an execution that it keeps, before PostgreSQL compresses it.
-
-${table((own) => most(own, 'executionBytes'))}`;
+/** The median time and the highest memory of executions. */
+function cellOf(ended: ReadonlyArray<Ended | undefined>): string {
+	const all = ended.flatMap((one) => one ?? []);
+	if (all.length < ended.length) return 'out of memory';
+	const times = all.map(({ milliseconds }) => milliseconds).sort((one, other) => one - other);
+	const memory = Math.max(...all.map(({ workerBytes }) => workerBytes));
+	return `${duration(times[Math.floor(times.length / 2)] ?? NaN)} and ${megabytes(memory)}`;
 }

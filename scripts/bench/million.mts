@@ -11,8 +11,7 @@ import { type Device, type DeviceSource, Fleet, startPlatform } from '../../test
 import { triggerType } from '../../testbed/watch.mts';
 import { duration, highestMemory, megabytes } from './figures.mts';
 
-/** Larger than other fleets. */
-export const SIZE = 1_000_000;
+const SIZE = 1_000_000;
 /** Digits of an ID, and characters of a serial number. */
 const LONG = 20;
 /** How many devices go offline at once. */
