@@ -154,7 +154,13 @@ test.each(Object.entries(habits))('its rows alone show that a platform %s', asyn
 const missing: ReadonlyArray<readonly [string, Target, Partial<Settings>, Shown, string]> = [
 	['an envelope', {}, { fault: () => ({ status: 200, body: '<p>' }) }, { envelope: '✗ no envelope' }, '--base-url'],
 	['the path', {}, { fault: () => ({ status: 404, body: '' }) }, { envelope: '✗ HTTP 404' }, '--base-url'],
-	['the right to list', {}, { role: 'none' }, { ...SIGNED_IN, list: '✗ code 14103' }, 'administrator'],
+	[
+		'the right to list',
+		{},
+		{ fault: () => ({ code: 14103 }) },
+		{ ...SIGNED_IN, list: '✗ code 14103' },
+		'administrator',
+	],
 	['devices', {}, { changePage: () => ({ content: [] }) }, { ...SIGNED_IN, list: '? no devices' }, 'Add devices'],
 	['the right key', { apiKey: 'x' }, {}, { signIn: '✗ API key refused (code 14101)' }, '--set apiKeyName'],
 	['a valid token', LOGIN, { tokenRequests: 0 }, { signIn: '✗ token refused (code 14101)' }, '--set tokenPath'],

@@ -92,8 +92,7 @@ describe('POST /api/device/list', () => {
 		['sorts by id not at all, if set', 'sort=status,id desc', 'ACBD', { idSort: 'ignored' }],
 		['sorts by the first field, if set', 'sort=status,sn desc', 'ACBD', { severalFields: 'first field' }],
 		['has an order of its own, if set', 'sort=id', 'BDAC', { ownSort: 'status asc', idSort: 'ignored' }],
-		['sorts missing values first, if set', 'sort=attributes.floor desc', 'DABC', { missingValues: 'first' }],
-		['sorts missing values last, if set', 'sort=attributes.floor desc', 'ABCD', { missingValues: 'last' }],
+		['sorts missing values as largest, if set', 'sort=attributes.floor desc', 'DABC', { missingValues: 'largest' }],
 		// Sections 1.4 and 4.1
 		['filters by a part of the name in any case', 'name=C', 'BCD'],
 		['filters by a tag, no part of it', 'tags=col', ''],

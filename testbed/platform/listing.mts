@@ -105,11 +105,10 @@ function readSort(value: string) {
 /** Returns how a field orders two devices. An unknown field is refused with 10005; the document doesn't define this. */
 function orderBy({ name, ascending }: SortField, { missingValues, idSort }: Settings): Order {
 	const sign = ascending ? 1 : -1;
-	const missingIsLess = missingValues === 'smallest' || missingValues === (ascending ? 'first' : 'last');
 	const readNumber: Reader = ({ id }) => id.padStart(40, '0');
 	const read = name === 'id' && idSort === 'number' ? readNumber : readerOf(name);
 	if (read === undefined) throw new Refusal(10005);
-	return (one, other) => sign * compareValues(read(one), read(other), missingIsLess);
+	return (one, other) => sign * compareValues(read(one), read(other), missingValues === 'smallest');
 }
 
 /** Missing values are less than all others, or more; then come numbers, then texts by code unit, and the rest by its JSON text. */

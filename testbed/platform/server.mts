@@ -99,8 +99,6 @@ export class EmbeddedPlatform {
 	readonly #tokens = new Map<string, { requests: number; dead: boolean }>();
 	/** Requests without a complete response. */
 	readonly #pending = new Set<PlatformRequest>();
-	/** The last request within the rate limit, and how many requests came too early until then. */
-	#admitted = { at: -Infinity, early: 0 };
 	readonly #hookErrors: unknown[] = [];
 
 	constructor(options: StartOptions) {
@@ -175,7 +173,6 @@ export class EmbeddedPlatform {
 		this.settings = settings;
 		this.#tokens.clear();
 		this.#pending.clear();
-		this.#admitted = { at: -Infinity, early: 0 };
 		this.forget();
 	}
 
@@ -253,10 +250,7 @@ export class EmbeddedPlatform {
 	/** Returns the response, or what happens to the connection. */
 	async #replyTo(request: PlatformRequest, body: string): Promise<Answer | WriteResponse> {
 		const isReadable = parseBody(request, body);
-		const { latencyMs, rateLimit } = this.settings;
-		if (rateLimit !== undefined && this.#isOverLimit(rateLimit)) {
-			return this.#answerOf({ status: rateLimit.status, body: '<html><title>Too Many Requests</title></html>' });
-		}
+		const { latencyMs } = this.settings;
 		if (latencyMs > 0) await pause(latencyMs, undefined, { ref: false });
 		await this.settings.beforeAnswer?.(request);
 		const fault = this.settings.fault?.(request) ?? this.#faultOfRules(request);
@@ -300,14 +294,6 @@ export class EmbeddedPlatform {
 		}
 	}
 
-	/** Whether a request is beyond the rate limit. Counts any other request. */
-	#isOverLimit({ perSecond, burst, now }: NonNullable<Settings['rateLimit']>): boolean {
-		const { early, at } = this.#admitted;
-		const next = { at: now(), early: Math.max(0, early + 1 - ((now() - at) * perSecond) / 1000) };
-		if (next.early <= burst) this.#admitted = next;
-		return next.early > burst;
-	}
-
 	#faultOfRules(request: PlatformRequest): Fault | undefined {
 		const found = this.settings.faults.find((rule) => {
 			const { kind, page, orderOfKind, times = 1 } = { ...request, ...rule };
@@ -317,12 +303,11 @@ export class EmbeddedPlatform {
 		return found?.fault;
 	}
 
-	/** Section 5. Throws 14101 without a valid sign-in, 14102 for an unreadable one, 14103 for a missing role. */
+	/** Section 5. Throws 14101 without a valid sign-in, and 14102 for an unreadable one. */
 	#authorize({ headers, query }: PlatformRequest): void {
-		const { apiKey, apiKeyIn, apiKeyName, apiKeyPrefix, role } = this.settings;
+		const { apiKey, apiKeyIn, apiKeyName, apiKeyPrefix } = this.settings;
 		const given = apiKeyIn === 'header' ? headers[apiKeyName.toLowerCase()] : query[apiKeyName];
 		if (given !== `${apiKeyPrefix} ${apiKey}`.trimStart()) this.#useToken(String(headers['authorization'] ?? ''));
-		if (role === 'none') throw new Refusal(14103);
 	}
 
 	#useToken(authorization: string): void {

@@ -101,8 +101,6 @@ export const settingsSchema = z.strictObject({
 	deadToken: z.enum(['code', 'status']).default('code'),
 	/** The code for an expired token. */
 	deadTokenCode: z.union([z.literal(14101), z.literal(14102)]).default(14101),
-	/** What the signed-in user may do: everything or nothing; else 14103. */
-	role: z.enum(['administrator', 'none']).default('administrator'),
 
 	// Responses
 	/** HTTP status of a response whose code is not 0; the document doesn't define it. */
@@ -132,16 +130,14 @@ export const settingsSchema = z.strictObject({
 	idSort: z.enum(['text', 'number', 'refused', 'ignored']).default('text'),
 	/** Whether the platform obeys filters; otherwise it returns all devices. */
 	filtering: z.enum(['obeyed', 'ignored']).default('obeyed'),
-	/** How a sort treats missing values: as smallest or largest; or first or last in both directions. */
-	missingValues: z.enum(['smallest', 'largest', 'first', 'last']).default('smallest'),
+	/** How a sort treats missing values. */
+	missingValues: z.enum(['smallest', 'largest']).default('smallest'),
 	/** Changes the `data` of a response with a page of any list: other items, another total. It gets a copy. */
 	changePage: unchecked<(page: PageData, request: PlatformRequest) => unknown>().optional(),
 
 	// Time and faults
 	/** Real milliseconds before every response. */
 	latencyMs: z.number().min(0).default(0),
-	/** Refuses requests as nginx's `limit_req` does: without a `Retry-After`. `now` is the platform's time in milliseconds. */
-	rateLimit: unchecked<{ perSecond: number; burst: number; status: 429 | 503; now(): number }>().optional(),
 	/** Runs before every response and may change fleet and settings; the response waits for it. */
 	beforeAnswer: unchecked<(request: PlatformRequest) => void | Promise<void>>().optional(),
 	/** Called for every request, before `faults`. */
