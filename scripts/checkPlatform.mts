@@ -1,6 +1,6 @@
 /**
  * `npm run check-platform -- --base-url …`: finds out what a platform offers and what that means for the nodes. It only
- * reads, signs in once, and sends at most 30 requests through the package's own transport, inside n8n's engine.
+ * reads, and sends at most 30 requests through the package's own transport, inside n8n's engine.
  */
 import { Command } from 'commander';
 
@@ -15,7 +15,7 @@ import { plain } from './demo/tables.mts';
 
 const program = new Command('npm run check-platform --')
 	.description(
-		`Checks what your platform offers, and says what that means for the nodes. It only reads, signs in once and sends at most ${MOST_REQUESTS} requests.`,
+		`Checks what your platform offers, and says what that means for the nodes. It only reads, and sends at most ${MOST_REQUESTS} requests.`,
 	)
 	.requiredOption(
 		'--base-url <address>',

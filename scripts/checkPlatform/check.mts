@@ -20,13 +20,12 @@ import type { Target } from './target.mts';
 export async function checkPlatform(engine: Engine, target: Target, say: Say = () => {}): Promise<Report> {
 	const credential = await engine.saveCredential({ name: 'Platform', type: 'deviceManagementApi', data: target });
 	const { context } = engine.pollingNode(triggerWorkflow(engine, credential, {}));
-	const isLogin = target['authentication'] === 'login';
-	const probe = await openProbe(context, isLogin, say);
+	const probe = await openProbe(context, say);
 	const findings: Findings = {};
 	let advice = 'Solve the rows above first. Then run the check again.';
 	try {
 		const first = await probe.page(FIRST_SIZE);
-		Object.assign(findings, look.findingsOfFirst(first, isLogin ? 'login' : 'apiKey'));
+		Object.assign(findings, look.findingsOfFirst(first, target['authentication'] === 'login' ? 'login' : 'apiKey'));
 		if (first.value && first.value.content.length > 0) await checkTheRest(probe, first.value, findings);
 	} catch (thrown) {
 		if (!(thrown instanceof CheckEnded)) throw thrown;

@@ -1,7 +1,6 @@
 /**
- * Sends the requests of a platform check through the package's own transport, one at a time and each once, and turns failures into a
- * few words. It counts every HTTP request that leaves the process, and ends the check before one too many and before a second
- * sign-in. What a response means is up to the checks.
+ * Sends the requests of a platform check through the package's own transport, one at a time, and turns failures into a few words. It
+ * counts every HTTP request that leaves the process, and ends the check before one too many. What a response means is up to the checks.
  */
 import type { IPollFunctions } from 'n8n-workflow';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
@@ -22,13 +21,13 @@ export const MOST_REQUESTS = 30;
 /** Devices on the first page that the check reads: the default of the API document. */
 export const FIRST_SIZE = 10;
 
-/** The nodes' default timeout. A failed request is never repeated, also not with another token. */
-const SETTINGS = { timeoutMs: 60_000, maxRetries: 0, keepsToken: true };
+/** The nodes' default timeout. */
+const SETTINGS = { timeoutMs: 60_000, maxRetries: 0 };
 
 /** How a request ended: with a value, or with the reason why there is none. */
 export type Outcome<T> = { value: T; refusal?: undefined } | { refusal: FailureDetails; value?: undefined };
 
-/** Thrown when no further request is allowed or can succeed. The message is the advice for what was not checked. */
+/** Thrown when no further request is allowed. */
 export class CheckEnded extends Error {}
 
 /** Which devices to list, and in which order. */
@@ -42,12 +41,9 @@ export type Say = (sent: number) => void;
 
 export type Probe = Awaited<ReturnType<typeof openProbe>>;
 
-/**
- * Opens the platform of a node.
- * @param isLogin whether its credential signs in for a token
- */
-export async function openProbe(context: IPollFunctions, isLogin: boolean, say: Say) {
-	let [sent, isAccepted] = [0, false];
+/** Opens the platform of a node. */
+export async function openProbe(context: IPollFunctions, say: Say) {
+	let sent = 0;
 	const count = (message: unknown) => {
 		const { request } = Object(message);
 		// A proxy gets a CONNECT before the request.
@@ -62,17 +58,9 @@ export async function openProbe(context: IPollFunctions, isLogin: boolean, say: 
 	const platform = { ...opened, request };
 	const attempt = async <T,>(sending: Promise<T>): Promise<Outcome<T>> => {
 		const outcome = await outcomeOf(sending);
-		if ('value' in outcome) {
-			isAccepted = true;
-			return { value: outcome.value };
-		}
-		const { failure, details: refusal } = outcome;
-		if (refusal === undefined) throw failure;
-		if (!isLogin || !isAccepted || !mayHaveExpired(refusal)) return { refusal };
-		// If the first page can still be read, the token works, and the platform refuses this request.
-		const { details } = await outcomeOf(source({}).fetchPage(undefined, FIRST_SIZE));
-		if (details === undefined || !mayHaveExpired(details)) return { refusal };
-		throw new CheckEnded('The token expired during the check, which signs in once. n8n signs in again.');
+		if ('value' in outcome) return { value: outcome.value };
+		if (outcome.details === undefined) throw outcome.failure;
+		return { refusal: outcome.details };
 	};
 	const source = (selection: Selection) => pageSource(platform, { ...DEVICE_LIST, ...selection }, SETTINGS);
 	const page: FetchPage = async (size, number, selection = {}) =>
@@ -96,8 +84,6 @@ export async function openProbe(context: IPollFunctions, isLogin: boolean, say: 
 		},
 	};
 }
-
-const mayHaveExpired = ({ token }: FailureDetails) => token !== undefined;
 
 /** Whether the platform refused the request, so that it would do so again. This excludes a refused token. */
 export function isRefusal({ mayRefusePage, temporary, token, signInFailed }: FailureDetails): boolean {
