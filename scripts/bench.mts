@@ -20,8 +20,7 @@ import { aborted, stopSignal } from '../testbed/stopSignal.mts';
 import { duration, highestMemory, megabytes } from './bench/figures.mts';
 import { pollMillion, startMillion } from './bench/million.mts';
 import { count, type Served, type Way, ways } from './bench/ways.mts';
-import { step, type Task } from './demo/step.mts';
-import { number } from './demo/tables.mts';
+import { number, step, type Task } from './terminal.mts';
 
 const SIZES = [10_000, 100_000];
 /** How often each way reads each fleet. */

@@ -10,8 +10,7 @@ import { checkPlatform } from './checkPlatform/check.mts';
 import { MOST_REQUESTS } from './checkPlatform/probe.mts';
 import { asJson, asTable, verdictOn } from './checkPlatform/report.mts';
 import { readField, readTarget, type TargetFlags } from './checkPlatform/target.mts';
-import { step, type Task } from './demo/step.mts';
-import { plain } from './demo/tables.mts';
+import { plain, step, type Task } from './terminal.mts';
 
 const program = new Command('npm run check-platform --')
 	.description(

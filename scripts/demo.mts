@@ -7,8 +7,7 @@ import { Command } from 'commander';
 import { type Bench, openBench } from '../testbed/bench.mts';
 import { checkout, readManifest } from '../testbed/checkout.mts';
 import { jsonOf } from '../testbed/output.mts';
-import { step, type Task } from './demo/step.mts';
-import { bold, number, plain, tableOf } from './demo/tables.mts';
+import { bold, number, plain, step, tableOf, type Task } from './terminal.mts';
 
 new Command('npm run demo')
 	.description("Runs workflows in n8n's engine that count, list and read devices, on an embedded platform.")

@@ -13,26 +13,21 @@ const packages = './node_modules';
 /** The packages that n8n provides to nodes. A development dependency is missing there. n8n's own rules name the modules of Node.js. */
 const provided = ['n8n-workflow', 'p-limit', 'zod'].map((name) => `${packages}/${name}`);
 
+const requests = [...provided, `${node}/transport`, `${node}/core`];
+
 /** What may import what: the imports of a folder, itself aside. Tests may import everything. */
 const LAYERS = {
 	'./scripts': [packages, './testbed', ...shipped],
 	'./testbed': [packages, ...shipped],
 	// The embedded platform shares no code with the package, because it would share its mistakes, too.
 	'./testbed/platform': [packages],
-	'./credentials': [...provided, `${node}/transport`, `${node}/core`],
+	'./credentials': requests,
 	'./nodes': provided,
-	[`${node}/resources`]: [...provided, `${node}/fields`, `${node}/nodeError.ts`, `${node}/transport`, `${node}/core`],
-	[`${node}/listSearch`]: [...provided, `${node}/fields`, `${node}/nodeError.ts`, `${node}/transport`, `${node}/core`],
-	[`${node}/trigger`]: [
-		...provided,
-		`${node}/listSearch`,
-		`${node}/fields`,
-		`${node}/nodeError.ts`,
-		`${node}/transport`,
-		`${node}/core`,
-	],
-	[`${node}/nodeError.ts`]: [...provided, `${node}/transport`, `${node}/core`],
-	[`${node}/fields`]: [...provided, `${node}/transport`, `${node}/core`],
+	[`${node}/resources`]: [...requests, `${node}/fields`, `${node}/nodeError.ts`],
+	[`${node}/listSearch`]: [...requests, `${node}/fields`, `${node}/nodeError.ts`],
+	[`${node}/trigger`]: [...requests, `${node}/listSearch`, `${node}/fields`, `${node}/nodeError.ts`],
+	[`${node}/nodeError.ts`]: requests,
+	[`${node}/fields`]: requests,
 	[`${node}/transport`]: [...provided, `${node}/core`],
 	[`${node}/core`]: [`${packages}/zod`],
 };

@@ -16,12 +16,11 @@ import { checksumOf, keepChecksum } from './release/tarball.mts';
 const options = new Command('npm run release --')
 	.description('Runs all steps of a release except publishing.')
 	.option('--dry-run', 'all steps: checks, pack, pack again from a clean checkout, and a dry run of npm')
-	.option('--unchecked', 'with --dry-run: without .ci/run')
 	.option('--pack', 'checks that tag, version and changelog agree, and packs into .cache/release')
 	.option('--compare <tarball>', 'packs this checkout and compares it with a tarball of the same commit')
 	.option('--tag <tag>', 'the tag of the release, like v1.2.3')
 	.parse()
-	.opts<{ dryRun?: true; unchecked?: true; pack?: true; compare?: string; tag?: string }>();
+	.opts<{ dryRun?: true; pack?: true; compare?: string; tag?: string }>();
 
 const folder = join(checkout, '.cache', 'release');
 const { version } = await readManifest(checkout);
@@ -68,7 +67,7 @@ async function rehearse(): Promise<void> {
 	const { stdout: changes } = await execa('git', ['status', '--porcelain'], { cwd: checkout });
 	const open = await disagreementsNow();
 	if (changes !== '') open.push('The checkout has uncommitted changes, which the second pack leaves out.');
-	if (!options.unchecked) await shown('bash', ['.ci/run'], checkout);
+	await shown('bash', ['.ci/run'], checkout);
 	const tarball = await packWithChecksum();
 	await inTemporaryFolder(async (temporary) => {
 		// Only committed files, with their own install and build.

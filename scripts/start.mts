@@ -24,8 +24,8 @@ import { startMailServer } from '../testbed/n8n/mailServer.mts';
 import { newOwner, type Owner } from '../testbed/n8n/main.mts';
 import { freePort } from '../testbed/n8n/process.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
-import { step } from './demo/step.mts';
 import { removing } from '../testbed/removing.mts';
+import { step } from './terminal.mts';
 
 const { port, fresh } = new Command('npm start --')
 	.description('Runs the n8n editor with this package installed and an embedded platform to try it on.')

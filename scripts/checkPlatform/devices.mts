@@ -6,7 +6,7 @@ import { type Device, isSerialNumber, serialNumberOf } from '../../nodes/DeviceM
 import { meansNoDevice } from '../../nodes/DeviceManagement/core/errors/table.ts';
 import type { JsonValue } from '../../nodes/DeviceManagement/core/json.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
-import { number } from '../demo/tables.mts';
+import { number } from '../terminal.mts';
 import { inWords, type Outcome, type Probe } from './probe.mts';
 import { type Finding, type Findings, ifRefused, no, unsure, yes } from './report.mts';
 

@@ -4,7 +4,7 @@
  */
 import { type Device, identifyDevice } from '../../nodes/DeviceManagement/core/device.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
-import { number } from '../demo/tables.mts';
+import { number } from '../terminal.mts';
 import { type FetchPage, FIRST_SIZE, inWords, type Probe } from './probe.mts';
 import { type Finding, ifRefused, no, RUN_AGAIN, unsure, yes } from './report.mts';
 

@@ -3,7 +3,7 @@
  * table or as JSON. It sends no request and judges no response.
  */
 import type { FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
-import { bold, tableOf } from '../demo/tables.mts';
+import { bold, tableOf } from '../terminal.mts';
 import { inWords, isRefusal, MOST_REQUESTS } from './probe.mts';
 
 /** What a check can find out, in the order of the table. */
