@@ -1,20 +1,19 @@
 /**
  * `npm run check-platform -- --base-url …`: finds out what a platform offers and what that means for the nodes. It only
- * reads, and sends at most 30 requests through the package's own transport, inside n8n's engine.
+ * reads, and sends at most 40 requests through the package's own transport, inside n8n's engine.
  */
 import { Command } from 'commander';
 
 import { checkout, readManifest } from '../testbed/checkout.mts';
 import { createEngine } from '../testbed/engine/engine.mts';
 import { checkPlatform } from './checkPlatform/check.mts';
-import { MOST_REQUESTS } from './checkPlatform/probe.mts';
 import { asJson, asTable, verdictOn } from './checkPlatform/report.mts';
 import { readField, readTarget, type TargetFlags } from './checkPlatform/target.mts';
 import { plain, step, type Task } from './terminal.mts';
 
 const program = new Command('npm run check-platform --')
 	.description(
-		`Checks what your platform offers, and says what that means for the nodes. It only reads, and sends at most ${MOST_REQUESTS} requests.`,
+		'Checks what your platform offers, and says what that means for the nodes. It only reads, and sends at most 40 requests.',
 	)
 	.requiredOption(
 		'--base-url <address>',
@@ -47,13 +46,13 @@ async function run({ json, ...flags }: TargetFlags & { json?: true }): Promise<v
 	const check = async (task: Task) => {
 		const engine = await createEngine({ packageDirectory: checkout, fromSources: true });
 		task.title = 'Checked the platform';
-		const say = (sent: number) => task.say(`Checking the platform: request ${sent} of at most ${MOST_REQUESTS}`);
+		const say = (sent: number) => task.say(`Checking the platform: request ${sent}`);
 		return await checkPlatform(engine, target, say);
 	};
-	const report = await step("Loading the package into n8n's engine", check, 'stderr');
+	const rows = await step("Loading the package into n8n's engine", check, 'stderr');
 	const { name, version } = await readManifest(checkout);
 	// The width without a terminal.
 	const width = process.stdout.isTTY ? process.stdout.columns : 120;
-	console.log(json === true ? asJson(report, `${name} ${version}`) : `\n${asTable(report, width)}`);
-	process.exitCode = verdictOn(report.rows).exitCode;
+	console.log(json === true ? asJson(rows, `${name} ${version}`) : `\n${asTable(rows, width)}`);
+	process.exitCode = verdictOn(rows).exitCode;
 }

@@ -1,10 +1,8 @@
 /**
- * Sends the requests of a platform check through the package's own transport, one at a time, and turns failures into a few words. It
- * counts every HTTP request that leaves the process, and ends the check before one too many. What a response means is up to the checks.
+ * Sends the requests of a platform check through the package's own transport, one at a time and without retries, and turns failures
+ * into a few words. What a response means is up to the checks.
  */
 import type { IPollFunctions } from 'n8n-workflow';
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { ClientRequest } from 'node:http';
 
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
@@ -15,9 +13,6 @@ import { type PagedEndpoint, pageSource } from '../../nodes/DeviceManagement/tra
 import { openPlatform, type Platform } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { outcomeOf } from '../../nodes/DeviceManagement/transport/waiting/traffic.ts';
 
-/** Most HTTP requests of one check, with sign-in and retries. */
-export const MOST_REQUESTS = 30;
-
 /** Devices on the first page that the check reads: the default of the API document. */
 export const FIRST_SIZE = 10;
 
@@ -27,32 +22,23 @@ const SETTINGS = { timeoutMs: 60_000, maxRetries: 0 };
 /** How a request ended: with a value, or with the reason why there is none. */
 export type Outcome<T> = { value: T; refusal?: undefined } | { refusal: FailureDetails; value?: undefined };
 
-/** Thrown when no further request is allowed. */
-export class CheckEnded extends Error {}
-
 /** Which devices to list, and in which order. */
 type Selection = Pick<PagedEndpoint, 'body' | 'query' | 'sort'>;
 
 /** Fetches one page of the device list. */
 export type FetchPage = (size: number, page?: number, selection?: Selection) => Promise<Outcome<Page<Device>>>;
 
-/** Called at each HTTP request, with the number of those that were sent. */
+/** Called at each request, with its number. */
 export type Say = (sent: number) => void;
 
 export type Probe = Awaited<ReturnType<typeof openProbe>>;
 
 /** Opens the platform of a node. */
 export async function openProbe(context: IPollFunctions, say: Say) {
-	let sent = 0;
-	const count = (message: unknown) => {
-		const { request } = Object(message);
-		// A proxy gets a CONNECT before the request.
-		if (request instanceof ClientRequest && request.method !== 'CONNECT') say(++sent);
-	};
-	// One at a time, so that the count is right before each request.
 	const { request: send, ...opened } = await openPlatform(context, { parallelRequests: 1 });
+	let sent = 0;
 	const request: Platform['request'] = async (asked) => {
-		if (sent >= MOST_REQUESTS) throw new CheckEnded(`The check sends at most ${MOST_REQUESTS} requests.`);
+		say(++sent);
 		return await send(asked);
 	};
 	const platform = { ...opened, request };
@@ -65,10 +51,7 @@ export async function openProbe(context: IPollFunctions, say: Say) {
 	const source = (selection: Selection) => pageSource(platform, { ...DEVICE_LIST, ...selection }, SETTINGS);
 	const page: FetchPage = async (size, number, selection = {}) =>
 		await attempt(source(selection).fetchPage(number, size));
-	subscribe('http.client.request.start', count);
 	return {
-		/** HTTP requests sent so far, the sign-in included. */
-		sent: () => sent,
 		page,
 		/** Reads the first devices as Get Many does, over as many pages as it takes. */
 		list: async (pageSize: number, limit: number) => {
@@ -77,11 +60,7 @@ export async function openProbe(context: IPollFunctions, say: Say) {
 		},
 		/** Reads one device by its serial number. */
 		device: async (serialNumber: string) => await attempt(fetchDevice(platform, serialNumber, SETTINGS)),
-		/** Stops counting, and any request under way. */
-		close() {
-			unsubscribe('http.client.request.start', count);
-			platform.stop();
-		},
+		stop: platform.stop,
 	};
 }
 

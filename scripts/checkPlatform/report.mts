@@ -4,7 +4,7 @@
  */
 import type { FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
 import { bold, tableOf } from '../terminal.mts';
-import { inWords, isRefusal, MOST_REQUESTS } from './probe.mts';
+import { inWords, isRefusal } from './probe.mts';
 
 /** What a check can find out, in the order of the table. */
 const CHECKS = {
@@ -86,14 +86,8 @@ export function verdictOn(rows: readonly Row[]): { verdict: string; exitCode: nu
 	return { verdict: 'works', exitCode: 0, conclusion: 'The nodes work with this platform.' };
 }
 
-/** One row for each check, and how many HTTP requests were sent. */
-export interface Report {
-	rows: readonly Row[];
-	requests: number;
-}
-
 /** The report for people: a table and a conclusion. */
-export function asTable({ rows, requests }: Report, width: number): string {
+export function asTable(rows: readonly Row[], width: number): string {
 	const [mark, check, found] = [3, 24, 30];
 	const table = tableOf(
 		rows.map((row) => [MARKS[row.result], row.essential ? `${row.check} *` : row.check, row.found, row.advice]),
@@ -112,7 +106,7 @@ export function asTable({ rows, requests }: Report, width: number): string {
 		'✓ yes   ✗ no   ? not sure   * essential',
 		'',
 		bold(verdictOn(rows).conclusion),
-		`${counts.join(', ')} with ${requests} of at most ${MOST_REQUESTS} requests. Nothing was changed on the platform.`,
+		`${counts.join(', ')}. Nothing was changed on the platform.`,
 	].join('\n');
 }
 
@@ -120,7 +114,7 @@ export function asTable({ rows, requests }: Report, width: number): string {
  * The report for machines, as JSON. It holds no secret, no address and no device.
  * @param by name and version of this package
  */
-export function asJson({ rows, requests }: Report, by: string): string {
+export function asJson(rows: readonly Row[], by: string): string {
 	const { verdict } = verdictOn(rows);
-	return JSON.stringify({ package: by, verdict, requests, mostRequests: MOST_REQUESTS, rows }, undefined, 2);
+	return JSON.stringify({ package: by, verdict, rows }, undefined, 2);
 }
