@@ -19,10 +19,10 @@ const program = new Command('npm run check-platform --')
 		'--base-url <address>',
 		'your own platform: the part of its addresses before /api; nothing on it is changed',
 	)
-	.option('--login <name>', 'sign in with a login; its password is asked for, or taken from DEVICE_MANAGEMENT_PASSWORD')
+	.option('--login <name>', 'sign in with a login; its password is asked for')
 	.option(
 		'--api-key [key]',
-		"sign in with an API key; asked for when it is left out here, or taken from DEVICE_MANAGEMENT_API_KEY (a key given here stays in your shell's history)",
+		"sign in with an API key, which is asked for if it is left out here (a key given here stays in your shell's history)",
 	)
 	.option('--set <field=value>', 'any other field of the credential, like apiKeyName=X-API-Key', readField)
 	.option('--ignore-ssl', 'accept a certificate that is not trusted')

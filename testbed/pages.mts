@@ -107,14 +107,8 @@ export function ownFileOf(page: string, target: string): string | undefined {
 	return path.startsWith('/') ? path.slice(1) : join(page, '..', path);
 }
 
-/** Returns the addresses of the pictures in a Markdown text. */
-export function picturesIn(text: string): string[] {
-	return targetsInHtml(markdown.render(text), 'src|srcset');
-}
-
-function targetsInHtml(html: string, names = 'href|src|srcset'): string[] {
-	const attributes = new RegExp(`\\s(${names})\\s*=\\s*["']([^"']*)["']`, 'gi');
-	return [...html.matchAll(attributes)].flatMap(([, name = '', value = '']) =>
+function targetsInHtml(html: string): string[] {
+	return [...html.matchAll(/\s(href|src|srcset)\s*=\s*["']([^"']*)["']/gi)].flatMap(([, name = '', value = '']) =>
 		// A srcset holds several addresses, each followed by a size.
 		name.toLowerCase() === 'srcset' ? value.split(',').map((part) => part.trim().split(/\s+/)[0] ?? '') : [value],
 	);

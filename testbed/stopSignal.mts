@@ -7,7 +7,8 @@ export function stopSignal(): AbortSignal {
 	for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stop.abort());
 	const parent = process.ppid;
 	setInterval(() => {
-		if (hasEnded(parent)) stop.abort();
+		// An orphan gets another parent, except on Windows.
+		if (process.ppid !== parent) stop.abort();
 	}, 1000).unref();
 	return stop.signal;
 }
@@ -18,15 +19,4 @@ export function aborted(signal: AbortSignal): Promise<void> {
 		signal.addEventListener('abort', () => resolve());
 		if (signal.aborted) resolve();
 	});
-}
-
-/** An orphan gets another parent, except on Windows. There, EPERM means that the process runs for another user. */
-function hasEnded(parent: number): boolean {
-	if (process.platform !== 'win32') return process.ppid !== parent;
-	try {
-		process.kill(parent, 0);
-		return false;
-	} catch (error) {
-		return error instanceof Error && 'code' in error && error.code === 'ESRCH';
-	}
 }

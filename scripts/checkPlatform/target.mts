@@ -27,17 +27,13 @@ export async function readTarget(
 	{ baseUrl, login, apiKey, set, ignoreSsl }: TargetFlags,
 ): Promise<Target> {
 	const target = { ...set, baseUrl, allowUnauthorizedCerts: ignoreSsl ?? false };
-	const { DEVICE_MANAGEMENT_PASSWORD: knownPassword, DEVICE_MANAGEMENT_API_KEY: knownKey } = process.env;
 	if (login !== undefined && apiKey !== undefined) program.error('Use --login or --api-key, not both.');
 	if (login !== undefined) {
-		const secret = knownPassword || (await ask(program, `Password of ${login}`));
-		return { ...target, authentication: 'login', loginName: login, password: secret };
+		const password = await ask(program, `Password of ${login}`);
+		return { ...target, authentication: 'login', loginName: login, password };
 	}
-	if (apiKey === undefined && !knownKey) {
-		program.error('--base-url needs a way to sign in: --login <name> or --api-key.');
-	}
-	const typed = apiKey === true ? undefined : apiKey;
-	return { ...target, authentication: 'apiKey', apiKey: typed || knownKey || (await ask(program, 'API key')) };
+	if (apiKey === undefined) program.error('--base-url needs a way to sign in: --login <name> or --api-key.');
+	return { ...target, authentication: 'apiKey', apiKey: apiKey === true ? await ask(program, 'API key') : apiKey };
 }
 
 /** Asks without showing the input. Without a terminal, it reads a line of standard input. */

@@ -354,13 +354,9 @@ export class EmbeddedPlatform {
 	}
 
 	/** Returns the request without its sign-in. */
-	#echo({ method, path, query, headers, body = null }: PlatformRequest): object {
-		const secrets = ['authorization', this.settings.apiKeyName.toLowerCase()];
-		const shown = (values: object) => {
-			const hidden = Object.keys(values).filter((name) => secrets.includes(name.toLowerCase()));
-			return { ...values, ...Object.fromEntries(hidden.map((name) => [name, '(redacted)'])) };
-		};
-		return { method, path, query: shown(query), headers: shown(headers), body };
+	#echo({ method, path, query, body = null }: PlatformRequest): object {
+		const { [this.settings.apiKeyName]: _, ...shown } = query;
+		return { method, path, query: shown, body };
 	}
 
 	#answerOf(fault: Extract<Fault, { code: number } | { status: number }>): Answer {
