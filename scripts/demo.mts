@@ -2,16 +2,11 @@
  * `npm run demo`: runs three workflows in n8n's engine with this package's compiled nodes, over real HTTP on an embedded
  * platform, and prints the output.
  */
-import { Command } from 'commander';
-
 import { type Bench, openBench } from '../testbed/bench.mts';
 import { checkout, readManifest } from '../testbed/checkout.mts';
 import { jsonOf } from '../testbed/output.mts';
 import { bold, number, plain, step, tableOf, type Task } from './terminal.mts';
 
-new Command('npm run demo')
-	.description("Runs workflows in n8n's engine that count, list and read devices, on an embedded platform.")
-	.parse();
 try {
 	await demonstrate();
 } catch (error) {
