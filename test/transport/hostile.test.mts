@@ -246,7 +246,7 @@ describe('the connection is closed', () => {
 		],
 	])('after %s', async (_name, answer) => {
 		const { platform, message } = await runAgainst(answer, 'count', { timeout: 1000 });
-		expect(message).toBe("The platform didn't respond within 1 second");
+		expect(message).toBe("The platform didn't respond within 1 s");
 		await allClosed(platform);
 	});
 

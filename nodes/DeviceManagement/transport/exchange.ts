@@ -12,7 +12,6 @@ import { Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { Query } from '../core/address';
 import { beforeEnd, currentClock, onEnd, whyEnded } from './waiting/clock';
-import { timeInWords } from './waiting/traffic';
 
 /** Far more than a page of 2000 devices, far less than a worker's memory. */
 const LARGEST_BODY = 64 * 1024 * 1024;
@@ -51,7 +50,7 @@ export async function exchange(
 	const { cancel, timeoutMs } = request;
 	const controller = new AbortController();
 	const end = controller.signal;
-	const places = { limit: timeInWords(timeoutMs) };
+	const places = { limit: `${timeoutMs / 1000} s` };
 	const tooSlow = () => failureOf({ kind: 'timeout', row: RESPONSES.tooSlow, places }, asked);
 	// AbortSignal.any is slow. In Node.js 24, a combined signal with a timeout also leaks memory.
 	const forgetTime = onEnd(currentClock().timeout(timeoutMs), () => controller.abort(tooSlow()));
