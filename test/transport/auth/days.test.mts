@@ -38,6 +38,8 @@ interface World {
 	records?: readonly string[];
 	/** How many backends answer in turn, each with its own tokens. */
 	backends?: number;
+	/** Whether a second has to pass after a request. */
+	oncePerSecond?: boolean;
 }
 
 const virtual = useVirtualTime();
@@ -50,7 +52,7 @@ async function live({ hours, dead = status(403), ...world }: World) {
 	const { time } = virtual;
 	const { life = Infinity, worksAfter = 0, restart = -1, backends = 1, loginMs = 100 } = world;
 	const issued = new Map<string, { at: number; backend: number }>();
-	let [failed, signIns, requests] = [0, 0, 0];
+	let [failed, signIns, requests, next] = [0, 0, 0, 0];
 	const works = (token: string, backend: number) => {
 		const { at = -Infinity, backend: own } = issued.get(token) ?? {};
 		const age = time.now() - at;
@@ -63,6 +65,8 @@ async function live({ hours, dead = status(403), ...world }: World) {
 		const backend = requests++ % backends;
 		if (kind === 'login') signIns++;
 		await time.sleep(kind === 'login' ? loginMs : 100);
+		if (world.oncePerSecond === true && time.now() < next) return status(429)();
+		next = time.now() + 1000;
 		const fault = world.fault?.(kind, time.now() / MINUTE);
 		if (fault !== undefined) return fault;
 		const token =
@@ -104,14 +108,6 @@ function contextOf(n8n: FakeN8n): PlatformContext {
 const during = (from: number, to: number, response: () => Response, kinds: Kind[]) => (kind: Kind, minute: number) =>
 	kinds.includes(kind) && minute >= from && minute < to ? response() : undefined;
 const all: Kind[] = ['login', 'list'];
-const oncePerSecond = () => {
-	let next = 0;
-	return (_kind: Kind, minute: number) => {
-		if (minute < next) return status(429)();
-		next = minute + 1 / 60;
-		return undefined;
-	};
-};
 const records = ['/api/a/1', '/api/a/2', '/api/device/sn/x', '/api/device/sn/y'];
 const QUARTER = 15 * MINUTE;
 
@@ -185,7 +181,7 @@ test.each<[string, World, failed: number, signIns: number]>([
 		0,
 		145,
 	],
-	['a tight limit', { hours: 6, life: QUARTER, fault: oncePerSecond() }, 0, 46],
+	['a tight limit', { hours: 6, life: QUARTER, oncePerSecond: true }, 0, 46],
 	[
 		'two credentials of one user',
 		{ hours: 12, life: QUARTER, onePerUser: true, credentials: 2, dead: code(14101) },
