@@ -4,7 +4,8 @@ import { z } from 'zod/v4';
 
 import { Failure, type FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
 import { forgetAccounts } from '../../nodes/DeviceManagement/transport/account.ts';
-import type * as authentication from '../../nodes/DeviceManagement/transport/auth/authenticate.ts';
+import * as authentication from '../../nodes/DeviceManagement/transport/auth/authenticate.ts';
+import type { PlatformContext } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { replaceClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { VirtualTime } from '../../testbed/virtualTime.mts';
 
@@ -40,16 +41,32 @@ type CredentialModule = Pick<typeof authentication, 'authenticate' | 'preAuthent
 
 /** n8n's store and its request functions, as much as a request passes through: see n8n-core's authentication.js. */
 export class FakeN8n {
-	stored = SIGNED_OUT;
-
 	/**
 	 * @param platform sends a request; it throws for HTTP 401 as n8n does
+	 * @param stored the credential
 	 * @param write takes as long as n8n takes to write to its store
 	 */
 	constructor(
 		private readonly platform: (options: IHttpRequestOptions) => Promise<unknown>,
+		public stored = SIGNED_OUT,
 		private readonly write: () => Promise<void> = async () => {},
 	) {}
+
+	/** What an execution gets of n8n, and more or other parts of it. */
+	context(more: object = {}, credential: CredentialModule = authentication): PlatformContext {
+		type Credentials = { credentialsDecrypted: { data: CredentialData } };
+		const httpRequestWithAuthentication = async (
+			_type: string,
+			options: IHttpRequestOptions,
+			{ credentialsDecrypted: { data } }: Credentials,
+		) =>
+			await this.request(credential, 'current', options, data).catch((cause: unknown) => {
+				throw new Error('n8n wraps it', { cause });
+			});
+		const getCredentials = async () => ({ ...this.stored });
+		const context: object = { getCredentials, helpers: { httpRequestWithAuthentication }, ...more };
+		return context as PlatformContext;
+	}
 
 	/** @param data each read of the credential returns a new object, which one request keeps to its end */
 	async request(

@@ -4,13 +4,14 @@ import { z } from 'zod/v4';
 import { WORDING, type Wording } from '../../nodes/DeviceManagement/core/errors/failureOf.ts';
 import { fetchFirst } from '../../nodes/DeviceManagement/core/paging/requests.ts';
 import { forgetAccounts } from '../../nodes/DeviceManagement/transport/account.ts';
-import { openPlatform, type PlatformContext } from '../../nodes/DeviceManagement/transport/platform.ts';
+import { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { hurry, useBenches } from '../../testbed/jest.mts';
 import { operations } from '../../testbed/operations.mts';
-import { failureOf, responseOf, settled } from './fakes.mts';
+import { FakeN8n, failureOf, responseOf, settled, SIGNED_OUT } from './fakes.mts';
 
 beforeEach(forgetAccounts);
 
+const KEY = { ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'key' };
 const cut = Buffer.from('{"code":0,"data":{"content":[');
 /** Each of these is temporary for a request that only reads. */
 const TROUBLES: ReadonlyArray<readonly [string, isInDoubt: boolean, respond: () => unknown]> = [
@@ -64,11 +65,9 @@ describe.each(TROUBLES)('after %s', (_name, isInDoubt, respond) => {
 		hurry(1000);
 		for (const words of Object.keys(WORDING) as Wording[]) {
 			let sent = 0;
-			const httpRequestWithAuthentication = async () => await (sent++, respond());
-			const credential = { baseUrl: 'https://platform.example', authentication: 'apiKey', apiKey: 'key' };
-			const context = { getCredentials: async () => ({ ...credential }), helpers: { httpRequestWithAuthentication } };
+			const n8n = new FakeN8n(async () => await (sent++, respond()), KEY);
 			forgetAccounts();
-			const platform = await openPlatform(context as unknown as PlatformContext, { parallelRequests: 1 });
+			const platform = await openPlatform(n8n.context(), { parallelRequests: 1 });
 			const settings = { timeoutMs: 1000, maxRetries: 2, countsLimits: true };
 			const request = { method: method as 'GET', path: '/api/x', words, schema: z.unknown(), settings, ...more };
 			const thrown = await settled(platform.request(request));

@@ -1,9 +1,8 @@
-import type { ICredentialDataDecryptedObject as CredentialData, IHttpRequestOptions } from 'n8n-workflow';
+import type { IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import * as authentication from '../../../nodes/DeviceManagement/transport/auth/authenticate.ts';
 import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
-import { openPlatform, type PlatformContext } from '../../../nodes/DeviceManagement/transport/platform.ts';
+import { openPlatform } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { FakeN8n, failureOf, responseOf, SIGNED_OUT, useVirtualTime } from '../fakes.mts';
 
 /** What becomes of polls each minute, for hours or days in virtual time: no rule about sign-ins makes an alert late. */
@@ -76,14 +75,13 @@ async function live({ hours, dead = status(403), ...world }: World) {
 		if (kind === 'login') issued.set(token, { at: time.now(), backend });
 		return kind === 'login' || works(token, backend) ? responseOf({ code: 0, data: token }) : dead();
 	};
-	const stores = Array.from({ length: world.credentials ?? 1 }, (_, n) => {
-		const n8n = new FakeN8n(platform);
-		n8n.stored = credentialOf(SIGNED_OUT).withToken(`dead-${n}`).data;
-		return n8n;
-	});
+	const stores = Array.from(
+		{ length: world.credentials ?? 1 },
+		(_, n) => new FakeN8n(platform, credentialOf(SIGNED_OUT).withToken(`dead-${n}`).data),
+	);
 	for (const end = time.now() + hours * HOUR; time.now() < end; await time.run(MINUTE - (time.now() % MINUTE))) {
 		for (const n8n of stores) {
-			const opened = await openPlatform(contextOf(n8n), { parallelRequests: 4, deadline });
+			const opened = await openPlatform(n8n.context(), { parallelRequests: 4, deadline });
 			const read = async (path: string) =>
 				await time.until(opened.request({ ...READ, path })).then(
 					() => 0,
@@ -95,14 +93,6 @@ async function live({ hours, dead = status(403), ...world }: World) {
 		}
 	}
 	return { failed, signIns };
-}
-
-function contextOf(n8n: FakeN8n): PlatformContext {
-	type Credentials = { credentialsDecrypted: { data: CredentialData } };
-	const send = async (_: string, options: IHttpRequestOptions, { credentialsDecrypted: { data } }: Credentials) =>
-		await n8n.request(authentication, 'current', options, data);
-	const context = { getCredentials: async () => ({ ...n8n.stored }), helpers: { httpRequestWithAuthentication: send } };
-	return context as unknown as PlatformContext;
 }
 
 const during = (from: number, to: number, response: () => Response, kinds: Kind[]) => (kind: Kind, minute: number) =>
@@ -219,9 +209,8 @@ test('a new token that the platform refuses while n8n stores it fails no request
 		else if (time.now() < known) return responseOf({ code: 14101 });
 		return responseOf({ code: 0, data: 'token' });
 	};
-	const opened = await openPlatform(contextOf(new FakeN8n(platform, async () => await time.sleep(500))), {
-		parallelRequests: 4,
-	});
+	const n8n = new FakeN8n(platform, SIGNED_OUT, async () => await time.sleep(500));
+	const opened = await openPlatform(n8n.context(), { parallelRequests: 4 });
 	const read = async (afterMs: number) => {
 		await time.sleep(afterMs);
 		return await opened.request({ ...READ, path: '/api/device/list' });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import type { ICredentialDataDecryptedObject as CredentialData, IHttpRequestOptions } from 'n8n-workflow';
+import type { IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import type { Platform, PlatformContext } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { EmbeddedPlatform, type Settings } from '../../../testbed/platform/server.mts';
 import { runs } from '../../../testbed/runs.mts';
 import { VirtualTime } from '../../../testbed/virtualTime.mts';
-import { FakeN8n, responseOf } from '../fakes.mts';
+import { FakeN8n, responseOf, SIGNED_OUT } from '../fakes.mts';
 
 /** The package as each process loads it, with separate memory. */
 async function load() {
@@ -76,6 +76,7 @@ class Play {
 	private readonly time = new VirtualTime(() => this.chance());
 	private readonly n8n = new FakeN8n(
 		async (options) => await this.answer(options),
+		SIGNED_OUT,
 		async () => {
 			await this.wait('read');
 			await this.wait('write');
@@ -150,24 +151,11 @@ class Play {
 	}
 
 	private contextIn({ credential }: Process, stop: AbortSignal): PlatformContext {
-		const context = {
-			getExecutionCancelSignal: () => stop,
-			getCredentials: async () => {
-				await this.wait('read');
-				return { ...this.n8n.stored };
-			},
-			helpers: {
-				httpRequestWithAuthentication: async (
-					_type: string,
-					options: IHttpRequestOptions,
-					{ credentialsDecrypted: { data } }: { credentialsDecrypted: { data: CredentialData } },
-				) =>
-					await this.n8n.request(credential, 'current', options, data).catch((cause: unknown) => {
-						throw new Error('n8n wraps it', { cause });
-					}),
-			},
+		const getCredentials = async () => {
+			await this.wait('read');
+			return { ...this.n8n.stored };
 		};
-		return context as unknown as PlatformContext;
+		return this.n8n.context({ getCredentials, getExecutionCancelSignal: () => stop }, credential);
 	}
 }
 

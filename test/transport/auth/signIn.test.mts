@@ -4,9 +4,9 @@ import { z } from 'zod/v4';
 
 import { accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/transport/account.ts';
 import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
-import { openPlatform, type PlatformContext } from '../../../nodes/DeviceManagement/transport/platform.ts';
+import { openPlatform } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { signIn } from '../../../nodes/DeviceManagement/transport/auth/signIn.ts';
-import { responseOf, settled, SIGNED_OUT } from '../fakes.mts';
+import { FakeN8n, responseOf, settled, SIGNED_OUT } from '../fakes.mts';
 
 beforeEach(forgetAccounts);
 
@@ -79,8 +79,8 @@ test.each([
 	[Object.assign(new Error(), { code: 'ETIMEDOUT' }), 'refused or dropped (ETIMEDOUT)', "'Base URL' in the credential"],
 ])('an error of n8n itself loses the secrets, and names fields of the credential: %s', async (thrown, words, field) => {
 	const httpRequestWithAuthentication = async () => await Promise.reject(thrown);
-	const context = { getCredentials: async () => ({ ...SIGNED_OUT }), helpers: { httpRequestWithAuthentication } };
-	const platform = await openPlatform(context as unknown as PlatformContext, { parallelRequests: 1 });
+	const context = new FakeN8n(async () => {}).context({ helpers: { httpRequestWithAuthentication } });
+	const platform = await openPlatform(context, { parallelRequests: 1 });
 	const settings = { timeoutMs: 1000, maxRetries: 0 };
 	const read = { method: 'GET', path: '/api/x', words: 'list', schema: z.unknown(), settings } as const;
 	const details = { message: expect.stringContaining(words), remedy: expect.stringContaining(field) };

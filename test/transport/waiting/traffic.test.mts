@@ -1,12 +1,11 @@
 import fc from 'fast-check';
-import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { forgetAccounts } from '../../../nodes/DeviceManagement/transport/account.ts';
 import { Execution } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { Traffic } from '../../../nodes/DeviceManagement/transport/waiting/traffic.ts';
 import { runs } from '../../../testbed/runs.mts';
-import { failureOf, responseOf, settled, useVirtualTime } from '../fakes.mts';
+import { FakeN8n, failureOf, responseOf, settled, useVirtualTime } from '../fakes.mts';
 
 const forEver = new AbortController().signal;
 /** What chance adds to pauses, from 0 to 1. */
@@ -211,20 +210,15 @@ test('After the end of an execution, a failure with the status of the limit is n
  * @param answer carries out the request of this name; returns nothing for a success, or the seconds of a `Retry-After`
  */
 function begin(parallelRequests: number, answer: (name: string) => Promise<number | undefined>, status = 429) {
-	const httpRequestWithAuthentication = async (_type: string, { url }: IHttpRequestOptions) => {
+	const n8n = new FakeN8n(async ({ url }) => {
 		const seconds = await answer(url.slice(url.lastIndexOf('/') + 1));
 		return seconds === undefined
 			? responseOf({ code: 0 })
 			: responseOf({ code: 9999 }, { 'retry-after': String(seconds) }, status);
-	};
+	});
 	const baseUrl = 'https://platform.example';
-	const context = {
-		getInputData: () => [],
-		getExecutionCancelSignal: () => undefined,
-		getCredentials: async (_type: string, item: number) => ({ baseUrl, apiKey: `k${item}` }),
-		helpers: { httpRequestWithAuthentication },
-	};
-	const platforms = new Execution(context as unknown as IExecuteFunctions, { parallelRequests });
+	const getCredentials = async (_type: string, item: number) => ({ baseUrl, apiKey: `k${item}` });
+	const platforms = new Execution(n8n.context({ getCredentials, getInputData: () => [] }), { parallelRequests });
 	return async (item: number, names: readonly string[], maxRetries = 0) => {
 		const { request } = await platforms.forItem(item);
 		const settings = { timeoutMs: 60_000, maxRetries };
