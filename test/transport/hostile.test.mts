@@ -66,30 +66,6 @@ test.each([
 	expect(write.platform.requests).toHaveLength(1);
 });
 
-const NGINX = (status: string) =>
-	`<html>\r\n<head><title>${status}</title></head>\r\n<body>\r\n<center><h1>${status.slice(0, 15)}</h1></center>\r\n<hr><center>nginx/1.22.1</center>\r\n</body>\r\n</html>\r\n`;
-const APACHE = `<!DOCTYPE HTML PUBLIC "-//IETF//DTD HTML 2.0//EN">\n<html><head>\n<title>400 Bad Request</title>\n</head><body>\n<h1>Bad Request</h1>\n<p>Your browser sent a request that this server could not understand.<br />\nReason: You're speaking plain HTTP to an SSL-enabled server port.<br />\n Instead use the HTTPS scheme to access this URL, please.<br />\n</p>\n</body></html>\n`;
-
-/** What servers say to http:// on a port for https://, byte for byte. */
-test.each([
-	[400, NGINX('400 The plain HTTP request was sent to HTTPS port'), ': The plain HTTP request was sent to HTTPS port'],
-	[400, APACHE, ': Bad Request'],
-	[400, 'Bad Request\r\nThis combination of host and port requires TLS.\r\n', ''],
-	[400, 'Client sent an HTTP request to an HTTPS server.\n', ''],
-	[405, NGINX('405 Not Allowed'), ': Not Allowed'],
-	[406, NGINX('406 Not Acceptable'), ': Not Acceptable'],
-	[426, 'Upgrade Required', ''],
-])('HTTP %i is explained by https:// in each operation and in the connection test: %j', async (status, body, title) => {
-	const answer = whole(body, status, { 'content-type': 'text/html' });
-	for (const operation of operationNames) {
-		const { result, message } = await runAgainst(answer, operation);
-		expect(message).toBe(`The server rejected the request (HTTP ${status}${title})`);
-		expect(result.error?.description).toContain("'Base URL' in the credential may need https://");
-	}
-	const { engine, apiKey } = await open({ fault: () => answer });
-	if (status !== 426) expect((await engine.testCredential(apiKey)).message).toContain('need https://');
-});
-
 test.each([
 	[400, `{"status":400,"error":"Bad Request","message":"Required parameter 'planId' is not present.","path":"/api"}`],
 	[404, '{"type":"about:blank","title":"Not Found","detail":"Required parameter \'planId\' is not present."}'],

@@ -3,7 +3,6 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 
-import { whyNoResponse } from '../../nodes/DeviceManagement/transport/exchange.ts';
 import type { Bench } from '../../testbed/bench.mts';
 import { useBenches } from '../../testbed/jest.mts';
 import { operations } from '../../testbed/operations.mts';
@@ -139,10 +138,4 @@ test.each<[string, TlsOptions | undefined, remedy: RegExp]>([
 	expect(error?.message).toContain(`. ${message} (E`);
 	expect(error?.description).toMatch(remedy);
 	expect(error?.description?.includes('http://')).toBe(options === undefined);
-});
-
-test('a code of Node.js 24 with a slash is recognized', () => {
-	const error = Object.assign(new Error(), { code: 'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE' });
-	const { message } = whyNoResponse(error, { words: 'list', mayChange: false, redact: String });
-	expect(message).toBe("n8n and the server couldn't agree on a TLS connection (ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE)");
 });

@@ -65,11 +65,12 @@ describe('the credential test fails', () => {
 		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);
 	});
 
-	test('with the reason for every code, and for one that is not documented', async () => {
+	test('with the reason for every code, for a status, and for a code that is not documented', async () => {
 		const { engine, platform, apiKey } = await open();
-		const undocumented = { code: 777, message: "doesn't respond like a device management platform" };
-		for (const { code, message } of [...CODE_TABLE.filter((row) => row.code !== 0), undocumented]) {
-			platform.settings.fault = () => ({ code });
+		const undocumented = { code: 777, message: 'doesn't respond like a device management platform' };
+		const status = { code: 0, status: 400, message: "may need https://" };
+		for (const { message, ...fault } of [...CODE_TABLE.filter((row) => row.code !== 0), undocumented, status]) {
+			platform.settings.fault = () => fault;
 			expectFailed(await engine.testCredential(apiKey), message);
 		}
 	});

@@ -4,6 +4,7 @@ import { hurry, useBenches } from '../../../testbed/jest.mts';
 import type { Fault } from '../../../testbed/platform/server.mts';
 import { operations, serialNumberItems } from '../../../testbed/operations.mts';
 import { jsonOf, serialNumbersOf } from '../../../testbed/output.mts';
+import { stopClock } from '../../../testbed/virtualTime.mts';
 
 /** What n8n's engine and the package make of one account together. The rules of a session are in session.test.mts. */
 
@@ -52,17 +53,6 @@ describe('one sign-in', () => {
 		expect(platform.logins).toEqual({ attempted: 2, succeeded: 2 });
 	});
 
-	test('is renewed once after HTTP 403 for each of five devices, which are one path', async () => {
-		const bench = await open();
-		await bench.run(operations.count, { credential: bench.login });
-		bench.platform.forget();
-		bench.platform.settings.fault = ({ kind }) => (kind === 'login' ? undefined : { status: 403, body: '' });
-		const [get, input] = [{ ...operations.get, options: { parallelRequests: 1 } }, serialNumberItems(bench, 5)];
-		await bench.run(get, { credential: bench.login, input, onError: 'continueRegularOutput' });
-		expect(kindsOf(bench).filter((kind) => kind !== 'login')).toHaveLength(9);
-		expect(bench.platform.requestsOf('login')).toHaveLength(1);
-	});
-
 	test('is stored with the credential, and the next executions do not log in', async () => {
 		const { engine, platform, login, run } = await open();
 		const { updated } = engine.credentialUse;
@@ -102,16 +92,16 @@ test('a write whose sign-in failed was not sent: it is sent once, after the sign
 test('a refused login is sent once by executions and the dropdown, each says why, and again after five minutes', async () => {
 	const bench = await open({ refuseLogin: 14201 });
 	const words = /Incorrect login name or password/;
-	let ahead = 0;
-	const putBack = replaceClock({ ...systemClock, now: () => ahead });
-	for (; ahead <= 20_000; ahead += 20_000) {
+	const clock = { now: 0 };
+	const putBack = stopClock(clock);
+	for (; clock.now <= 20_000; clock.now += 20_000) {
 		const { error } = await bench.run(operations.count, { credential: bench.login });
 		const description = expect.stringMatching(/^Check 'Login Name'.* This login is retried in 5 minutes\.$/);
 		expect(error).toMatchObject({ message: expect.stringMatching(words), description });
 		await expect(dropdownOf(bench)).rejects.toThrow(words);
 	}
 	expect(kindsOf(bench)).toEqual(['login']);
-	ahead = 300_000;
+	clock.now = 300_000;
 	await bench.run(operations.count, { credential: bench.login });
 	putBack();
 	expect(kindsOf(bench)).toEqual(['login', 'login']);
