@@ -16,7 +16,8 @@ async function signInWith(response: unknown, fields: ICredentialDataDecryptedObj
 	const sent: IHttpRequestOptions[] = [];
 	const send = async (options: IHttpRequestOptions) => {
 		sent.push(options);
-		return await response;
+		if (response instanceof Error) throw response;
+		return response;
 	};
 	const outcome = await settled(signIn(credential, send));
 	return { outcome, sent, remembered: accountOf(credential).recentRefusal() };
@@ -114,7 +115,7 @@ test.each<[string, unknown, waits: [number, number], details?: object]>([
 	['code 9999 in HTTP 500', responseOf({ code: 9999 }, {}, 500), [0, 0]],
 	['HTTP 429', responseOf('', { 'retry-after': '7' }, 429), [0, 0], { signInFailed: 'for now', retryAfterMs: 7000 }],
 	['HTTP 403 with a wait', responseOf('', { 'retry-after': '7' }, 403), [0, 0], { signInFailed: 'for now' }],
-	['no response', Promise.reject(new Error('socket hang up')), [0, 0], { signInFailed: 'for now' }],
+	['no response', new Error('socket hang up'), [0, 0], { signInFailed: 'for now' }],
 ])('a login that gets %s is asked again after a wait', async (_name, response, waits, details = {}) => {
 	for (const minutes of waits) {
 		const { outcome, remembered } = await signInWith(response);
