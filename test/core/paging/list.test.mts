@@ -1,16 +1,9 @@
-import { fetchList, noSuchPage, type Options, pages, removeFirst, serve } from './pages.mts';
+import { fetchList, noSuchPage, pages, serve } from './pages.mts';
 
 const one = { pageSize: 2, parallelRequests: 1 } as const;
 const ten = { pageSize: 10, parallelRequests: 1 } as const;
 
 describe('a list that changes', () => {
-	test('is read again, and the reading without a change is returned', async () => {
-		const server = serve(30, { changes: new Map([[3, removeFirst]]) });
-		const listing = await fetchList(server.source, ten);
-		const { devices: items } = server.fleet;
-		expect(listing).toMatchObject({ items, settled: true, reportedTotal: 29, readings: 2 });
-	});
-
 	test('is read no third time because its items share an ID', async () => {
 		const server = serve(30, { changes: new Map([[3, (fleet) => void fleet.remove(fleet.at(29).sn)]]) });
 		const listing = await fetchList({ ...server.source, idOf: () => 'shared' }, ten);
@@ -45,14 +38,6 @@ describe('readings', () => {
 		const list = pages('ab cd e', ({ pass, isFirst }) => ({ totalElements: (isFirst ? first : others)[pass - 1] }));
 		const listing = await fetchList(list.source, { ...one, limit });
 		expect(listing).toMatchObject({ items: [...'abcde'].slice(0, limit), readings, settled });
-	});
-
-	test.each([
-		{ totals: [4, 4, 3], list: 'ab cd -', reported: 4 },
-		{ totals: [undefined, undefined, 4], list: 'ab cd -', reported: undefined },
-	])('report the last total of a page with items: $totals of "$list"', async ({ totals, list, reported }) => {
-		const { source } = pages(list, ({ page }) => ({ totalElements: totals[page - 1] }));
-		expect((await fetchList(source, one)).reportedTotal).toBe(reported);
 	});
 
 	const [stuck, double] = ['ab cd ab…', 'ab cd ea'];
@@ -99,62 +84,22 @@ describe('readings', () => {
 		expect(await fetchList(source, { ...one, pageSize, limit })).toMatchObject({ items, settled, readings: 3 });
 		expect(sizes.slice(-third.length)).toEqual(third);
 	});
-
-	test('trust the page numbers, except the second one', async () => {
-		const { source, asked } = pages('ab cd e', ({ request }) => ({ totalElements: request }));
-		const expected = { items: [...'abcde'], settled: false };
-		expect(await fetchList(source, one)).toMatchObject(expected);
-		expect(asked).toEqual([undefined, 2, 3, 4, undefined, 1, 2, 3, 4, undefined, 2, 3, 4, 5]);
-	});
-
-	test('that all repeat a page fail', async () => {
-		const list = pages('ab…', { totalElements: 5 });
-		await expect(fetchList(list.source, one)).rejects.toMatchObject({ details: { kind: 'paging' } });
-	});
 });
 
-describe('the ID in the sort order', () => {
-	/** A list whose first reading has a trouble. The server has the ID in its order, or refuses that. */
-	const read = async (byId: Options['byId'], first: object, refuses = false) => {
-		const { source } = pages('ab c', ({ pass }) => (pass === 1 ? first : { totalElements: 3 }));
-		const asked: boolean[] = [];
-		const fetchPage: typeof source.fetchPage = async (page, size, isById = false) => {
-			if (page === undefined) asked.push(isById);
-			if (isById && refuses) throw noSuchPage;
-			return await source.fetchPage(page, size);
-		};
-		await fetchList({ ...source, fetchPage }, { ...one, byId });
-		return asked;
+test.each([
+	['always', 3, [true, true]],
+	['after trouble', 2, [false, true]],
+	['after trouble with all', 3, [false, true]],
+	['after trouble with all', 2, [false, false]],
+	['never', 3, [false, false]],
+] as const)('the ID comes in the sort order %s, where a reading up to %d of 3 repeats an item: %j', async (...row) => {
+	const [byId, limit, asked] = row;
+	const { source } = pages(({ pass }) => (pass === 1 ? 'a a' : 'a b'), { totalElements: 3 });
+	const orders: boolean[] = [];
+	const fetchPage: typeof source.fetchPage = async (page, size, isById = false) => {
+		if (page === undefined) orders.push(isById);
+		return await source.fetchPage(page, size);
 	};
-	const [small, right] = [{ totalElements: 2 }, { totalElements: 3 }];
-
-	test.each([
-		['never', small, [false, false]],
-		['always', right, [true]],
-		['after trouble', right, [false]],
-		['after trouble', small, [false, false]],
-		['after trouble with all', right, [false]],
-	] as const)('comes %s, where the first total is %j: %j', async (byId, first, asked) => {
-		expect(await read(byId, first)).toEqual(asked);
-	});
-
-	test.each([
-		['after trouble', 2, true],
-		['after trouble with all', 3, true],
-		['after trouble with all', 2, false],
-		['never', 3, false],
-	] as const)('comes %s, after a reading that repeats an item, up to %d of 3: %j', async (byId, limit, comes) => {
-		const { source } = pages(({ pass }) => (pass === 1 ? 'a a' : 'a b'), { totalElements: 3 });
-		const asked: boolean[] = [];
-		const fetchPage: typeof source.fetchPage = async (page, size, isById = false) => {
-			if (page === undefined) asked.push(isById);
-			return await source.fetchPage(page, size);
-		};
-		await fetchList({ ...source, fetchPage }, { pageSize: 1, parallelRequests: 1, byId, limit });
-		expect(asked.slice(0, 2)).toEqual([false, comes]);
-	});
-
-	test('is left out where the platform refuses it', async () => {
-		expect(await read('always', right, true)).toEqual([true, false]);
-	});
+	await fetchList({ ...source, fetchPage }, { pageSize: 1, parallelRequests: 1, byId, limit });
+	expect(orders.slice(0, 2)).toEqual(asked);
 });
