@@ -8,7 +8,7 @@ import { Fleet } from '../../../testbed/platform/fleet.mts';
 import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
 
 /** A request for a page, each number from 1. A pass begins with the first page, without a page parameter. */
-export interface Asked {
+interface Asked {
 	page: number;
 	isFirst: boolean;
 	pass: number;
@@ -28,27 +28,23 @@ export function pages(
 ) {
 	const asked: Array<number | undefined> = [];
 	const sizes: number[] = [];
-	/** Most requests at the same time, by pass. */
-	const peaks: number[] = [];
-	let inFlight = 0;
+	let pass = 0;
 	const fetchPage: PageSource<string>['fetchPage'] = async (parameter, size) => {
 		sizes.push(size);
-		if (parameter === undefined) peaks.push(0);
 		const isFirst = parameter === undefined;
-		const request = { page: parameter ?? 1, isFirst, pass: peaks.length, request: asked.push(parameter), size };
-		peaks.push(Math.max(peaks.pop() ?? 0, ++inFlight));
+		if (isFirst) pass++;
+		const request = { page: parameter ?? 1, isFirst, pass, request: asked.push(parameter), size };
 		const written = typeof list === 'string' ? list : list(request);
 		const answer = await (typeof said === 'function' ? said(request) : said);
-		inFlight--;
 		if (answer instanceof Error) throw answer;
 		return { content: lettersOf(written, request.page), number: request.page - 1, ...answer };
 	};
 	const source: PageSource<string> = { fetchPage, identify: (letter) => letter };
-	return { source, asked, sizes, peaks };
+	return { source, asked, sizes };
 }
 
 /** Returns the items of a page, from 1. */
-export function lettersOf(list: string, page: number): string[] {
+function lettersOf(list: string, page: number): string[] {
 	const words = list.replace('…', '').split(' ');
 	const word = words[page - 1] ?? (list.endsWith('…') ? words.at(-1) : '');
 	return [...(word ?? '')].filter((letter) => letter !== '-');
@@ -74,12 +70,6 @@ export const fetchPart = async <T,>(source: PageSource<T>, options: Options): Pr
 export const say =
 	(said: Metadata) =>
 	(honest: Metadata): Metadata => ({ ...honest, ...said });
-
-/** Leaves out all metadata but these fields. */
-export const only =
-	(...names: ReadonlyArray<keyof Metadata>) =>
-	(honest: Metadata): Metadata =>
-		Object.fromEntries(names.map((name) => [name, honest[name]]));
 
 export const removeFirst = (fleet: Fleet) => void fleet.remove(fleet.at(0).sn);
 export const failure = (details: Partial<FailureDetails>) =>
