@@ -31,10 +31,10 @@ class FakePlatform {
 	constructor(private readonly expired: () => Error = deadToken) {}
 
 	/** Begins an execution, and returns a function that sends its requests. */
-	open(): (send?: Send) => Promise<unknown> {
+	open(): (send?: Send, keepsToken?: boolean) => Promise<unknown> {
 		const load = async () => credentialOf({ ...this.stored });
 		const session = new Session(credentialOf(this.stored), { load, signIn: this.signIn, end: this.stop.signal });
-		return async (send = this.send) => await session.withToken(send);
+		return async (send = this.send, keepsToken = false) => await session.withToken(send, keepsToken);
 	}
 
 	/** Signs in as another process would, and stores the token. */
@@ -82,6 +82,13 @@ describe('a refused token', () => {
 		expect(await until(settled(platform.open()(refused)))).toMatchObject({ details: { code: 14101 } });
 		expect({ ...platform, now: virtual.time.now() }).toMatchObject({ signIns: 2, sent: 6, now: 3000 + 250 + 1000 });
 		expect(await until(platform.open()())).toBe('token 2');
+	});
+
+	test('is not replaced for a check that must not sign in', async () => {
+		const platform = new FakePlatform().signInElsewhere();
+		platform.expireTokens();
+		expect(await until(settled(platform.open()(platform.send, true)))).toMatchObject({ details: { code: 14101 } });
+		expect(platform.signIns).toBe(0);
 	});
 
 	test('is replaced by two sign-ins at most if the service behind the sign-in has trouble, however many requests wait', async () => {
@@ -193,6 +200,19 @@ describe('a response that may mean an expired token', () => {
 		};
 		expect(await until(settled(platform.open()(stopped)))).toMatchObject(CANCELLED);
 		const now = virtual.time.now();
-		expect(account().inVain).toEqual({ since: now, at: now });
+		const inVain = { since: now, at: now };
+		expect(account().inVain).toEqual(inVain);
+		// The response to another request doesn't show that it helped.
+		await until(new FakePlatform().open()(async () => {}));
+		expect(account().inVain).toEqual(inVain);
+	});
+
+	test('passes on what is thrown but no failure', async () => {
+		const bug = new TypeError('a bug');
+		for (const thrown of [bug, told()]) {
+			const platform = signedIn();
+			platform.refuseSignIn = bug;
+			expect(await until(settled(platform.open()(async () => await Promise.reject(thrown))))).toBe(bug);
+		}
 	});
 });
