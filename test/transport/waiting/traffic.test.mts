@@ -22,8 +22,7 @@ const now = () => virtual.time.now();
 const take = async (ms: number) => await virtual.time.sleep(ms);
 const pass = async <T,>(run: () => Promise<T>, end = forEver) =>
 	await limit.send(run, { most: 0, costOf: () => 1, end });
-const askedToWait = (retryAfterMs: number, httpStatus = 429) =>
-	failureOf({ httpStatus, temporary: true, retryAfterMs });
+const askedToWait = (retryAfterMs: number) => failureOf({ httpStatus: 429, temporary: true, retryAfterMs });
 const times = <T,>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 
 /** Requests that are sent together, one if not said otherwise. Times are in milliseconds. */
@@ -31,9 +30,8 @@ interface Batch {
 	at?: number;
 	count?: number;
 	takes?: number;
-	/** Fails without a response, is refused, or fails with a `Retry-After` and this status, 429 by default; default: a response. */
-	ends?: 'no response' | 'refused' | number | undefined;
-	status?: number;
+	/** Fails without a response, or fails with HTTP 429 and a `Retry-After`; default: a response. */
+	ends?: 'no response' | number | undefined;
 	/** When their execution is stopped. */
 	stops?: number | null;
 }
@@ -41,7 +39,7 @@ interface Batch {
 /** Plays requests of one account to their end. Returns when those of each batch were sent. */
 async function play<Name extends string>(batches: Record<Name, Batch>): Promise<Record<string, number[]>> {
 	const sent: Record<string, number[]> = {};
-	const playOne = async (name: string, { at = 0, count = 1, takes = 0, ends, status, stops = null }: Batch) => {
+	const playOne = async (name: string, { at = 0, count = 1, takes = 0, ends, stops = null }: Batch) => {
 		const begins: number[] = (sent[name] = []);
 		const stop = new AbortController();
 		if (stops !== null) virtual.time.after(stops, () => stop.abort());
@@ -49,8 +47,7 @@ async function play<Name extends string>(batches: Record<Name, Batch>): Promise<
 			begins.push(now());
 			await take(takes);
 			if (ends === 'no response') throw new Error(ends);
-			if (ends === 'refused') throw failureOf({ kind: 'refused', httpStatus: 200 });
-			if (ends !== undefined) throw askedToWait(ends, status);
+			if (ends !== undefined) throw askedToWait(ends);
 		};
 		await take(at);
 		await Promise.all(times(count, async () => await settled(pass(run, stop.signal))));
@@ -63,18 +60,16 @@ async function play<Name extends string>(batches: Record<Name, Batch>): Promise<
 const pause = async (retryAfterMs: number) =>
 	await settled(pass(async () => await Promise.reject(askedToWait(retryAfterMs))));
 
-/** Reads `lists: 3 at 1 s, each takes 0.1 s, stopped at 2 s, no response`, or at the end: `refused`, `told 2 s`, `HTTP 503`. */
+/** Reads `lists: 3 at 1 s, each takes 0.1 s, stopped at 2 s, no response`, or at the end `told 2 s`. */
 function batchOf(line: string): [name: string, Batch] {
 	const [, name = '', words = ''] = /(\w+): (.*)/.exec(line) ?? [];
 	const ms = <T,>(before: string, otherwise: T) => {
 		const [, seconds] = RegExp(`${before} ([\\d.]+) s`).exec(words) ?? [];
 		return seconds === undefined ? otherwise : Math.round(Number(seconds) * 1000);
 	};
-	const status = words.includes('HTTP 503') ? 503 : 429;
-	const told = (['no response', 'refused'] as const).find((end) => words.includes(end));
-	const ends = told ?? ms('told', status === 503 ? 0 : undefined);
+	const ends = words.includes('no response') ? 'no response' : ms('told', undefined);
 	const count = Number(/^\d+/.exec(words) ?? 1);
-	return [name, { count, at: ms('at', 0), takes: ms('takes', 0), stops: ms('stopped at', null), ends, status }];
+	return [name, { count, at: ms('at', 0), takes: ms('takes', 0), stops: ms('stopped at', null), ends }];
 }
 
 /** `2 at 1 s, 1 at 1.1 s` */
@@ -87,20 +82,10 @@ function inWords(moments: readonly number[]): string {
 
 test.each<[promise: string, story: string, sent: Record<string, string>]>([
 	[
-		'A response that is no limit begins the pauses after HTTP 503 again, also a refusal',
-		'told: 2 HTTP 503; other: 1 at 0.001 s, refused; again: 1 at 1.001 s, HTTP 503; next: 1 at 1.002 s',
-		{ other: '1 at 1 s', next: '1 at 2.001 s' },
-	],
-	[
 		'A pause delays every request, and they follow it one by one, in the order in which they came',
 		`told: told 2 s; early: 3 at 0.001 s, each takes 0.1 s, no response;
 		late: 3 at 0.002 s, each takes 0.1 s, no response`,
 		{ early: '1 at 2 s, 1 at 2.1 s, 1 at 2.2 s', late: '1 at 2.3 s, 1 at 2.4 s, 1 at 2.5 s' },
-	],
-	[
-		'A shorter pause does not end a longer one',
-		'told: takes 0.01 s, told 2 s; again: takes 0.02 s, told 0.5 s; next: 1 at 0.021 s',
-		{ next: '1 at 2.01 s' },
 	],
 	[
 		'A pause ends at once for a request that is stopped, and its place goes to another one',
@@ -109,17 +94,7 @@ test.each<[promise: string, story: string, sent: Record<string, string>]>([
 		{ inPause: 'never', inQueue: 'never', last: '1 at 60.2 s' },
 	],
 	[
-		'A pause after another one is waited for no longer than two minutes in all',
-		'early: takes 90 s, told 60 s; told: 1 at 0.001 s, told 100 s; next: 1 at 0.002 s',
-		{ next: 'never' },
-	],
-	[
-		'Pauses at the same time count once for the two minutes after which all requests fail',
-		'told: 3 told 60 s; again: 1 at 60.1 s, told 1 s; next: 1 at 60.2 s',
-		{ next: '1 at 61.1 s' },
-	],
-	[
-		'A failure without a response is no response that begins these two minutes again',
+		'A failure without a response does not begin the two minutes again after which requests fail',
 		`told: told 60 s; lost: 1 at 60 s, no response; again: 1 at 60.1 s, told 60 s; asks: 1 at 120.2 s, told 1 s;
 		next: 1 at 120.3 s`,
 		{ asks: '1 at 120.2 s', next: 'never' },
@@ -157,26 +132,10 @@ test.each<[what: string, status: number, named: number | undefined, chance: numb
 	expect(inWords(sent)).toBe(expected);
 });
 
-test('A failure that no retry helps against limits nothing', async () => {
-	await settled(pass(async () => await Promise.reject(failureOf({ retryAfterMs: 2000 }))));
-	expect(await play({ all: { count: 400 } })).toEqual({ all: times(400, () => 0) });
-});
-
-test('A pause of two minutes is waited for; a longer one fails the requests, and is forgotten after two minutes', async () => {
-	expect(await play({ told: { ends: LONGEST_WAIT_MS }, next: { at: 1 } })).toMatchObject({ next: [LONGEST_WAIT_MS] });
-	await pause(3_600_000);
-	await expect(pass(async () => 'sent')).rejects.toMatchObject({
-		message: 'The platform accepts no requests for 60 minutes (HTTP 429)',
-		details: { kind: 'status', httpStatus: 429 },
-	});
-	await virtual.time.run(LONGEST_WAIT_MS);
-	await expect(pass(async () => 'sent')).resolves.toBe('sent');
-});
-
 test('After two minutes of pauses without another response, requests fail in the next ones, before which one asks', async () => {
 	const refuseAll = async () => {
 		let sent = 0;
-		const refuse = async () => await Promise.reject(askedToWait(60_000, (sent++, 429)));
+		const refuse = async () => await Promise.reject((sent++, askedToWait(60_000)));
 		const all = times(40, async () => await settled(limit.send(refuse, { most: 9, costOf: () => 0, end: forEver })));
 		const words = (await virtual.time.until(Promise.all(all))).map(String);
 		return [sent, words.filter((text) => text.includes('accepts no requests for 60 seconds')).length, now()];
@@ -231,17 +190,6 @@ describe('the requests of executions', () => {
 	/** What was sent, and when. */
 	let begins: Array<[name: string, at: number]>;
 	beforeEach(() => (begins = []));
-
-	test('are sent after a refused one has been repeated', async () => {
-		const send = begin(8, async (name) => {
-			const isTold = begins.push([name, now()]) <= 2;
-			await take(10);
-			return isTold ? 1 : undefined;
-		});
-		await virtual.time.until(send(0, ['x']));
-		await virtual.time.until(send(0, ['a', 'b', 'c', 'd'], 1));
-		expect(begins.map(([name]) => name).join(' ')).toBe('x a a b c d');
-	});
 
 	test('that wait for a slot during a limit go one by one, too, so that HTTP 503 loses none', async () => {
 		let next = 0;
