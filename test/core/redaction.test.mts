@@ -15,19 +15,13 @@ const inDotNet = (text: string) =>
 	inJson(text)
 		.replaceAll('\\"', '\\u0022')
 		.replace(/[<>&'+]|[^ -~]/g, inUpperHex);
-const inHtml = (forms: Record<string, string>) => SECRET.replace(/[&<>"'+\\]/g, (mark) => forms[mark] ?? mark);
-const NAMES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 test.each([
 	['a URL with lower-case digits', inUrl.toLowerCase()],
 	["Python's percent encoding of a form", inUrl.replace(/[!'()*]/g, inPercent).replaceAll('%20', '+')],
 	['JSON with escaped slashes', inJson(SECRET).replaceAll('/', '\\/')],
 	['JSON of .NET within JSON of .NET', inDotNet(inDotNet(SECRET))],
-	['HTML with an encoded backslash', inHtml({ ...NAMES, "'": '&apos;', '\\': '&#92;' })],
-	['HTML with a hexadecimal backslash', inHtml({ ...NAMES, "'": '&#x27;', '\\': '&#x5C;' })],
-	["PHP's HTML", inHtml({ ...NAMES, "'": '&#039;' })],
 	['HTML with zeros before the numbers', SECRET.replace(/[&<>"'+\\]/g, (mark) => `&#000000${mark.charCodeAt(0)};`)],
-	["Go's HTML template", inHtml({ ...NAMES, '"': '&#34;', "'": '&#39;', '+': '&#43;' })],
 	['hex in upper case', Buffer.from(SECRET).toString('hex').toUpperCase()],
 	['url-safe base64', Buffer.from(SECRET).toString('base64url')],
 ])('a secret is removed in %s', (_name, said) => {

@@ -2,12 +2,11 @@
 import { z } from 'zod/v4';
 
 import { WORDING, type Wording } from '../../nodes/DeviceManagement/core/errors/failureOf.ts';
-import { fetchFirst } from '../../nodes/DeviceManagement/core/paging/requests.ts';
 import { forgetAccounts } from '../../nodes/DeviceManagement/transport/account.ts';
 import { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { hurry, useBenches } from '../../testbed/jest.mts';
 import { operations } from '../../testbed/operations.mts';
-import { FakeN8n, failureOf, responseOf, settled, SIGNED_OUT } from './fakes.mts';
+import { FakeN8n, responseOf, settled, SIGNED_OUT } from './fakes.mts';
 
 beforeEach(forgetAccounts);
 
@@ -45,13 +44,6 @@ test.each([
 	if (message === undefined) expect(error).toBeUndefined();
 	else expect(error?.message.replace(/ \[item \d\]$/, '')).toMatch(message);
 	expect(platform.requests.filter(({ kind }) => kind === 'login')).toHaveLength(logins);
-});
-
-test('a sort order that is refused by code 10002 is found: the list is read without it', async () => {
-	const details = { code: 10002, temporary: true, mayRefusePage: true };
-	const fetchPage = async (_page?: number, _size?: number, byId = false) =>
-		byId ? await Promise.reject(failureOf(details)) : { content: [] };
-	expect(await fetchFirst({ fetchPage }, 10, { byId: true })).toMatchObject({ size: 10, byId: false });
 });
 
 describe.each(TROUBLES)('after %s', (_name, isInDoubt, respond) => {

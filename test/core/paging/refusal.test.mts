@@ -14,6 +14,8 @@ test.each<[refused: string, by: Array<Partial<FailureDetails>>, more?: Partial<F
 	['query, page', [-1, 9999, 10001, 10005, 10014].map((code) => ({ code }))],
 	['query, page', [400, 413, 414, 422, 500].map(status)],
 	['page', [{}, unknown, { kind: 'status' }, ...[401, 403, 404].map(status), noPage]],
+	// As if a service could not read a sort order.
+	['page', [{ code: 10002 }], { temporary: true }],
 	['', [status(429), status(500), badQuery, unknown], { temporary: true }],
 	['', [status(500), badQuery], { signInFailed: 'for good' }],
 	['', [badQuery], { token: 'refused' }],

@@ -125,15 +125,6 @@ describe("n8n's connection test", () => {
 		expect(virtual.time.now()).toBe(2 * 1100 + 3000);
 	});
 
-	test('passes on a platform that needs a second to know a new token', async () => {
-		n8n = new FakeN8n(async (options) => {
-			if (!options.url.endsWith('/login') && virtual.time.now() < 1000) statuses = [401];
-			return await platform(options);
-		});
-		expect(await request('test')).toBeUndefined();
-		expect({ logins, sent }).toEqual({ logins: 1, sent: ['Bearer token-1'] });
-	});
-
 	test('asks a refused login each time, and ends the wait after it', async () => {
 		refusal = responseOf({ code: 14201 });
 		for (const count of [1, 2]) {

@@ -191,17 +191,6 @@ describe('the requests of executions', () => {
 	let begins: Array<[name: string, at: number]>;
 	beforeEach(() => (begins = []));
 
-	test('that wait for a slot during a limit go one by one, too, so that HTTP 503 loses none', async () => {
-		let next = 0;
-		const answer = async () => {
-			const isTold = now() < next;
-			if (!isTold) next = now() + 1000;
-			return await take(100).then(() => (isTold ? 0 : undefined));
-		};
-		const outcomes = await virtual.time.until(begin(8, answer, 503)(0, times(100, String), 3));
-		expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
-	});
-
 	test('that wait for a slot leave it to another account during a pause', async () => {
 		const answer = async (name: string) => {
 			begins.push([name, now()]);
