@@ -30,6 +30,7 @@ test.each([
 	),
 	['httpss://a.example', NO_SCHEME, ENTER],
 	['https://', 'is not an address', ENTER],
+	['https://user@a.example', 'contains a user name or password', /^Remove everything before the @/],
 	['https://:hunter2@a.example', 'contains a user name or password', /^Remove everything before the @/],
 ] as const)('the base URL %j %s', (entered, what, remedy) => {
 	const details = expect.objectContaining({ kind: 'input', cause: 'input', remedy: expect.stringMatching(remedy) });

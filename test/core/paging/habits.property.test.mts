@@ -99,28 +99,6 @@ async function readParts(...[{ source, fleet }, options, , sizes]: Parameters<Pr
 	}
 }
 
-test('a part takes the pages that have it, and where they count from 0, one request more', async () => {
-	const skips = fc.integer({ min: 1, max: 90 });
-	const limits = fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 60 }));
-	await fc.assert(
-		fc.asyncProperty(shape, skips, limits, async (script, skip, limit) => {
-			const { fleetSize: size, pageSize, largestSize, parallel: parallelRequests } = script;
-			const listed = new PagedServer(Fleet.seeded({ size }), script);
-			const asked = Math.min(pageSize, limit);
-			const { items } = await fetchPart(listed.source, { pageSize: asked, parallelRequests, skip, limit });
-			expect(ids(items)).toEqual(ids(listed.fleet.devices.slice(skip, skip + limit)));
-			const pageLength = Math.min(asked, largestSize);
-			// A part near the beginning is read from there, and nothing is read past the end.
-			const isNear = skip < asked || skip < pageLength;
-			const end = Math.min(Math.max(size, skip + 1), skip + limit);
-			const pages = Math.ceil(end / pageLength) - (isNear ? 0 : Math.floor(skip / pageLength));
-			// One for the first page's offset, one to learn that the server reduces the size, one for a server that counts from 0.
-			expect(listed.asked.length).toBeLessThanOrEqual(pages + 3);
-		}),
-		runs(1000),
-	);
-});
-
 const wrongCount = fc.oneof(
 	fc.constantFrom(0, 1, 2_000_000_000, Number.MAX_SAFE_INTEGER),
 	fc.integer({ min: 0, max: 100 }),

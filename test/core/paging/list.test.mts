@@ -40,6 +40,11 @@ describe('readings', () => {
 		expect(listing).toMatchObject({ items: [...'abcde'].slice(0, limit), readings, settled });
 	});
 
+	test('report the last total of a page with items', async () => {
+		const { source } = pages('ab cd -', ({ page }) => ({ totalElements: [4, 5, 3][page - 1] }));
+		expect((await fetchList(source, one)).reportedTotal).toBe(5);
+	});
+
 	const [stuck, double] = ['ab cd ab…', 'ab cd ea'];
 	test.each<[promise: string, readings: string[], total: number, items: string, settled: boolean, part?: object]>([
 		['of one page length never agree if they have an item twice', [double, double, double], 6, 'abcde', false],
