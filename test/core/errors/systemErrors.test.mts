@@ -42,7 +42,7 @@ test.each([
 	[
 		NO_ISSUER,
 		'input',
-		'issuing CA's certificate to NODE_EXTRA_CA_CERTS',
+		"issuing CA's certificate to NODE_EXTRA_CA_CERTS",
 		'UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 	],
 	[PLAIN, 'input', 'http:// instead of https://', 'ERR_SSL_WRONG_VERSION_NUMBER'],

@@ -71,7 +71,7 @@ describe('the size of a page', () => {
 
 describe('the end of a list', () => {
 	test('is not an earlier page, of which the second one fails', async () => {
-		const message = 'Page 4 of the list has only items of earlier pages';
+		const message = 'Page 4 of the list only repeats earlier items';
 		await expect(words('ab cd…', { totalElements: 9 })).rejects.toThrow(message);
 	});
 

@@ -67,8 +67,8 @@ describe('the credential test fails', () => {
 
 	test('with the reason for every code, for a status, and for a code that is not documented', async () => {
 		const { engine, platform, apiKey } = await open();
-		const undocumented = { code: 777, message: 'doesn't respond like a device management platform' };
-		const status = { code: 0, status: 400, message: "may need https://" };
+		const undocumented = { code: 777, message: "doesn't respond like a device management platform" };
+		const status = { code: 0, status: 400, message: 'may need https://' };
 		for (const { message, ...fault } of [...CODE_TABLE.filter((row) => row.code !== 0), undocumented, status]) {
 			platform.settings.fault = () => fault;
 			expectFailed(await engine.testCredential(apiKey), message);
