@@ -23,7 +23,6 @@ export function everyField(fields: readonly INodeProperties[], path = ''): Place
 /** Hidden fields with the name of a collection, see `asGiven`. */
 export const isTwin = ({ name, type }: INodeProperties) =>
 	type === 'hidden' && ['attributes', 'conditions', 'filters', 'options', 'query', 'sort'].includes(name);
-const withoutTwins = (fields: readonly INodeProperties[]) => fields.filter((field) => !isTwin(field));
 
 export const choices = (property: INodeProperties | undefined): INodePropertyOptions[] =>
 	(property?.options ?? []).filter(
@@ -71,54 +70,4 @@ export const WIRE_NAMES: ReadonlySet<string> = new Set(['.', '..', 'code', 'cont
 /** Texts in single quotes, as messages quote labels. An apostrophe has a letter before it, an opening quote has none. */
 export function quotedIn(text: string): string[] {
 	return [...text.matchAll(/(?<![\p{L}\d])'([^']+)'/gu)].map(([, quoted = '']) => quoted);
-}
-
-/** The fields under 'Filters', with the names in saved workflows: path, type, default. */
-export const FILTER_FIELDS = [
-	['filters', 'collection', {}],
-	['filters.attributes', 'fixedCollection', {}],
-	['filters.attributes.pair.key', 'string', ''],
-	['filters.attributes.pair.value', 'string', ''],
-	['filters.body', 'json', '{}'],
-	['filters.compositeStatus', 'number', 0],
-	// The first is for workflows that were saved before the filter had a list.
-	['filters.group', 'string', ''],
-	['filters.group', 'resourceLocator', { mode: 'list', value: '' }],
-	['filters.name', 'string', ''],
-	['filters.onlineStatus', 'number', 0],
-	['filters.onlineStatus', 'resourceLocator', { mode: 'list', value: '' }],
-	['filters.query', 'fixedCollection', {}],
-	['filters.query.parameter.name', 'string', ''],
-	['filters.query.parameter.value', 'string', ''],
-	['filters.tags', 'string', ''],
-] as const;
-
-/** The fields of a device that the form offers, with the names in saved workflows. */
-export const DEVICE_FIELDS = [
-	...['attributes', 'createTime', 'creator', 'description', 'group', 'iccid', 'iccidOverwrite', 'id', 'imei', 'model'],
-	...['onlineStatus', 'sensorOverwrite', 'sensorSn', 'sn', 'status', 'tags', 'updateTime', 'updator'],
-];
-
-/** The choices of 'Output' in both nodes, with the values in saved workflows. */
-export const OUTPUT_MODES = ['raw', 'selected', 'simplified'];
-
-/** Sorts rows by their first column, the path of a field. */
-export const byPath = (rows: ReadonlyArray<readonly unknown[]>) =>
-	rows.map((row) => [...row]).sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
-
-/** Path, type and default of each field of a form, as saved workflows hold them. */
-export const namesIn = (fields: readonly INodeProperties[]) =>
-	byPath(everyField(withoutTwins(fields)).map(({ path, property }) => [path, property.type, property.default]));
-
-/** The values of each field with choices. A field that stands in several operations is one row if its choices are the same. */
-export function choicesIn(fields: readonly INodeProperties[]): unknown[][] {
-	const rows = everyField(fields)
-		.filter(({ property }) => choices(property).length > 0)
-		.map(({ path, property }) => [
-			path,
-			choices(property)
-				.map(({ value }) => String(value))
-				.sort(),
-		]);
-	return byPath([...new Map(rows.map((row) => [JSON.stringify(row), row])).values()]);
 }

@@ -13,11 +13,8 @@ export const pages = ['', 'docs', 'docs/maintainers'].flatMap((folder) =>
 		.map((file) => join(folder, file)),
 );
 
-/** Pages for people who change the package, not for users. */
-export const maintainersPages = pages.filter(
-	(page) => page.startsWith('docs/maintainers/') || page === 'CONTRIBUTING.md',
-);
-export const userPages = pages.filter((page) => !maintainersPages.includes(page));
+/** The pages for users; the others are for people who change the package. */
+export const userPages = pages.filter((page) => !page.startsWith('docs/maintainers/') && page !== 'CONTRIBUTING.md');
 
 const markdown = new MarkdownIt({ html: true });
 
@@ -66,22 +63,6 @@ function textsWithin(tag: 'em' | 'strong', page: string): string[] {
 		const within = tokens.slice(at + 1, end);
 		return within.map((token) => (token.type === 'softbreak' ? ' ' : token.content)).join('');
 	});
-}
-
-/** Returns the paragraphs, headings, list items and table cells of a page as plain text. Inline code is one word: `code`. */
-export function textsOn(page: string): Array<{ text: string; inTable: boolean }> {
-	let inTable = false;
-	return tokensOf(page).flatMap(({ type, children }) => {
-		if (type === 'table_open' || type === 'table_close') inTable = type === 'table_open';
-		if (type !== 'inline') return [];
-		return { text: (children ?? []).map(wordsOf).join(''), inTable };
-	});
-}
-
-function wordsOf({ type, content }: Token): string {
-	if (type === 'softbreak' || type === 'hardbreak') return ' ';
-	if (type === 'html_inline') return /\balt="([^"]*)"/.exec(content)?.[1] ?? '';
-	return type === 'code_inline' ? 'code' : content;
 }
 
 /** Returns the targets of a page's links and pictures, in Markdown and in HTML, unchanged. */

@@ -3,17 +3,7 @@ import type { INodeParameters, INodeProperties, INodeType, NodeParameterValueTyp
 import { DeviceManagementTrigger } from '../../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
 import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/form.ts';
 import { workflow as n8n } from '../../testbed/engine/host.cjs';
-import {
-	byPath,
-	choices,
-	choicesIn,
-	DEVICE_FIELDS,
-	everyField,
-	FILTER_FIELDS,
-	isTwin,
-	namesIn,
-	OUTPUT_MODES,
-} from '../form.mts';
+import { choices, everyField, isTwin } from '../form.mts';
 
 const node: INodeType = new DeviceManagementTrigger();
 // n8n adds the poll times to the list later.
@@ -30,48 +20,6 @@ it('is a polling trigger', () => {
 		...{ polling: true, inputs: [], credentials: [{ name: 'deviceManagementApi', required: true }] },
 	});
 	expect([description.usableAsTool, execute, trigger]).toEqual([undefined, undefined, undefined]);
-});
-
-it('the names that saved workflows hold are those in this file', () => {
-	expect(namesIn(properties)).toEqual(
-		byPath([
-			['attributes', 'string', ''],
-			['attributes', 'string', ''],
-			['conditions', 'fixedCollection', {}],
-			// The text field is for rules that were saved before it had a list.
-			...['attribute', 'from', 'to'].flatMap((name) => [
-				[`conditions.rule.${name}`, 'string', ''],
-				[`conditions.rule.${name}`, 'resourceLocator', { mode: 'list', value: '' }],
-			]),
-			['conditions.rule.field', 'options', 'onlineStatus'],
-			['events', 'multiOptions', ['deviceCreated']],
-			['forAtLeast', 'number', 0],
-			['fields', 'multiOptions', ['sn', 'onlineStatus', 'status']],
-			...FILTER_FIELDS,
-			['options', 'collection', {}],
-			['options.emit', 'options', 'perDevice'],
-			['options.firstPoll', 'options', 'remember'],
-			['options.maxRetries', 'number', 3],
-			['options.pageSize', 'number', 1000],
-			['options.parallelRequests', 'number', 8],
-			['options.timeout', 'number', 60_000],
-			['output', 'options', 'simplified'],
-		]),
-	);
-	// The panel finds the events by their label.
-	expect(properties[0]).toMatchObject({ name: 'events', displayName: 'Events', required: true });
-});
-
-it('the choices of each field are those in this file', () => {
-	const changed = ['attributeChanged', 'groupChanged', 'iccidChanged', 'onlineStatusChanged', 'statusChanged'];
-	expect(choicesIn(properties)).toEqual([
-		['conditions.rule.field', ['attributes', 'group', 'iccid', 'onlineStatus', 'status']],
-		['events', [...changed, 'deviceCreated', 'deviceRemoved', 'deviceUpdated'].sort()],
-		['fields', DEVICE_FIELDS],
-		['options.emit', ['perDevice', 'perPoll']],
-		['options.firstPoll', ['remember', 'report']],
-		['output', OUTPUT_MODES],
-	]);
 });
 
 it('every collection has a hidden twin, so that n8n drops nothing of it', () => {
@@ -152,6 +100,8 @@ it('the nodes panel names two events in words that people search', () => {
 	const events = choices(properties.find(({ name }) => name === 'events'));
 	const actions = ['On SIM card (ICCID) change', 'On device going offline or online'];
 	expect(events.flatMap(({ action }) => action ?? [])).toEqual(actions);
+	// The panel finds the events by their label.
+	expect(properties[0]).toMatchObject({ name: 'events', displayName: 'Events', required: true });
 });
 
 it.each<INodeParameters>([
