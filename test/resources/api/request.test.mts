@@ -41,10 +41,7 @@ describe('what is sent', () => {
 	});
 
 	test('any text as the name and the value of a query parameter', async () => {
-		const texts = [
-			...['two words', 'a & b', 'a=b;c', '#7 hash', '1+1 = 2', '100 % sure', '%41%2C', 'what/where?', 'e\u0301'],
-			...['back\\', '"double" and \'single\'', '[0] {x} <y>', 'Łódź, Köln', '東京の冷蔵庫', 'مستودع دبي', '🚚 👩‍🔧'],
-		];
+		const texts = ['a & b=c;', '#7 1+1', '100 %41%2C', 'what/where?', 'e\u0301', '[0] {x} <y> \\"\'', '東京 🚚 👩‍🔧'];
 		const parameter = texts.map((name) => ({ name, value: ` ${name} ` }));
 		await request({ query: { parameter: [...parameter, { name: 'empty', value: '' }] } });
 		const sent = Object.fromEntries(texts.map((text) => [text, text]));
@@ -65,12 +62,11 @@ describe('what is sent', () => {
 		]);
 	});
 
-	test('an empty body has no content type, and luxon dates of n8n are JSON', async () => {
+	test('an empty body of DELETE has no content type, and luxon dates of n8n are JSON', async () => {
 		await request({ method: 'DELETE', body: ' ' });
 		await request({ method: 'PUT', body: '={{ ({ to: $now }) }}' });
-		const [empty, full] = bench.platform.requests;
-		expect([empty?.body, empty?.headers['content-type']]).toEqual([undefined, undefined]);
-		expect(full?.body).toEqual({ to: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
+		expect(bench.platform.requests[0]?.headers).not.toHaveProperty('content-type');
+		expect(bench.platform.requests[1]?.body).toEqual({ to: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
 	});
 
 	test('a query parameter with the name of the key is refused, because the key would overwrite it', async () => {
@@ -95,48 +91,30 @@ test('a path stays on the platform, below /api', async () => {
 	}
 });
 
+const DOUBT = /; the platform may still have carried out the request$/;
 const HTML = { status: 200, body: '<html>' };
-const DOUBT = /\. The change may have been made$/;
 
-describe('after a failure', () => {
-	test.each<[string, Fault, string]>([
-		['half a response', 'truncate', 'PUT'],
-		['a timeout', 'hang', 'PATCH'],
-		['HTTP 503', { status: 503, headers: { 'retry-after': '0' } }, 'DELETE'],
-	])('(%s) a GET is sent again, a write is not and may have been carried out', async (_name, fault, method) => {
-		hurry(4);
-		bench.platform.settings.faults = [{ fault, times: 2 }];
-		expect(jsonOf(await request({ path: '/api/version', options: { timeout: 1000 } }))).toEqual([{ data: '2.6' }]);
-		expect(bench.platform.requests).toHaveLength(3);
-		bench.platform.forget();
-		bench.platform.settings.faults = [{ fault, times: 2 }];
-		const { error } = await request({ method, body: '{}', options: { timeout: 1000, maxRetries: 5 } });
-		expect(error?.message).toMatch(DOUBT);
-		expect(error?.description).toMatch(/^Check the platform first\. /);
-		expect(bench.platform.requests).toHaveLength(1);
-	});
-
-	test('of the sign-in, a write was not sent', async () => {
-		hurry(100);
-		bench.platform.settings.faults = [{ kind: 'login', fault: 'hang', times: Infinity }];
-		const { error } = await request({ method: 'POST' }, bench.login);
-		expect(error?.message).toMatch(/^The sign-in failed/);
-		expect(error?.message).not.toMatch(DOUBT);
-		expect(error?.description).not.toContain('Check the platform first');
-		expect(kinds()).toBe('login login login login');
-	});
-});
-
-test.each<[what: string, faults: FaultRule[], message: unknown]>([
-	['repeated once with a new token', [], undefined],
-	['not repeated again', [{ kind: 'other', orderOfKind: 2, fault: 'drop' }], expect.stringMatching(DOUBT)],
-])('a write by a login is %s', async (_what, faults, message) => {
+test.each<[what: string, faults: FaultRule[], sent: string, message: unknown]>([
+	['repeated once with a new token', [], 'other login other', undefined],
+	[
+		'not repeated again',
+		[{ kind: 'other', orderOfKind: 2, fault: 'drop' }],
+		'other login other',
+		expect.stringMatching(DOUBT),
+	],
+	[
+		'not repeated if the sign-in fails',
+		[{ kind: 'login', fault: HTML }],
+		'other login',
+		expect.stringMatching(/^The sign-in failed((?!carried out).)*$/),
+	],
+])('a write by a login is %s', async (_what, faults, sent, message) => {
 	await bench.signInEarlier();
 	bench.platform.expireTokens();
 	bench.platform.settings.faults = faults;
 	const { error } = await request({ method: 'POST', body: '{"n":1}' }, bench.login);
-	expect(kinds()).toBe('other login other');
-	expect(bench.platform.requestsOf('other').map(({ body }) => body)).toEqual([{ n: 1 }, { n: 1 }]);
+	expect(kinds()).toBe(sent);
+	for (const { body } of bench.platform.requestsOf('other')) expect(body).toEqual({ n: 1 });
 	expect(error?.message).toEqual(message);
 });
 
@@ -173,32 +151,24 @@ describe("'Return All'", () => {
 		changePage: ({ content, ...page }) => ({ ...page, content: replace(content) }),
 	});
 	const equal = rows((content) => content.map(() => ({ id: 7 })));
-	let at = 0;
-	const numbered = rows((content) => content.map(() => ({ at: at++ })));
-	beforeEach(() => void (at = 0));
+	const numbered = (at = 0) => rows((content) => content.map(() => ({ at: at++ })));
 
-	test.each<[string, Partial<Settings>, requests: number, row: (one: object, at: number) => object, size?: number]>([
+	test.each<[string, Partial<Settings>, requests: number, row: (one: object) => object]>([
 		['counted from 0', { pageNumbering: 'zero-based' }, 4, (one) => one],
-		['counted from 1', {}, 3, (one) => one],
-		['100,000', { largestSize: 1000, ...equal }, 100, () => ({ id: 7 }), 100_000],
-		['equal, counted from 0', { pageNumbering: 'zero-based', ...equal }, 4, () => ({ id: 7 })],
-		['equal, counted from 1', equal, 3, () => ({ id: 7 })],
+		['equal', equal, 3, () => ({ id: 7 })],
 		['that share an id', rows((content) => content.map((one) => ({ ...one, id: 0 }))), 3, (one) => ({ ...one, id: 0 })],
-		['of an unsteady order', rows(([, ...all]) => [{ id: 7 }, ...all]), 3, (one, at) => (at % 100 ? one : { id: 7 })],
 		['without a total', { changePage: ({ totalElements: _, ...page }) => page }, 8, (one) => one],
-		['no objects', rows((all) => all.map(({ status }) => status)), 3, (one) => ({ data: Object(one).status })],
-	])('returns every row: %s', async (_what, settings, requests, row, size = 250) => {
-		const devices = Array.from({ length: size }, (_, at) => bench.fleet.at(at % 250));
-		jest.spyOn(bench.fleet, 'devices', 'get').mockReturnValue(devices);
+		['that are no objects', rows((all) => all.map(({ status }) => status)), 3, (one) => ({ data: Object(one).status })],
+	])('returns every row: %s', async (_what, settings, requests, row) => {
 		set(settings);
 		const result = await all({ method: 'GET' });
-		expect(jsonOf(result)).toEqual(devices.map(row));
+		expect(jsonOf(result)).toEqual(bench.fleet.devices.map(row));
 		expect([result.hints('Devices'), sizes().length]).toEqual([[], requests]);
 	});
 
 	test('reads a changing list again, and returns one reading of it or fails', async () => {
 		// The first page, without a page number, and page 1 are never the same.
-		set(numbered);
+		set(numbered());
 		set({ beforeAnswer: ({ order }) => void (order === 2 && bench.fleet.add()) });
 		expect(jsonOf(await all())).toHaveLength(251);
 		expect(bench.platform.requests.map(({ query }) => String(query['sort'] ?? ''))).not.toContain('id asc');
@@ -207,19 +177,6 @@ describe("'Return All'", () => {
 		const result = await all({ options: { ifFleetChanges: 'return', skip: 9 } });
 		expect(jsonOf(result)).toHaveLength(bench.fleet.size);
 		expect(result.hints('Devices')[0]?.message).toContain('Run the node again for an exact list.');
-	});
-
-	test('fails if the platform ignores page numbers, although as many rows come as the total says', async () => {
-		set({ largestSize: 125, ...rows(() => Array.from({ length: 125 }, (_, at) => ({ at }))) });
-		expect((await all()).error?.message).toBe('Page 3 of the list only repeats earlier items');
-	});
-
-	test('fails if more rows come than the total says, because the platform ignores page numbers and the rows change', async () => {
-		const hundred = () => Array.from({ length: 100 }, () => ({ at: at++ }));
-		set({ changePage: ({ last: _, number: __, ...page }) => ({ ...page, content: hundred() }) });
-		// Not ahead: a page that is still under way would come first in the next test.
-		const options = { parallelRequests: 1 };
-		expect((await all({ method: 'GET', options })).error?.message).toContain('only repeats earlier items');
 	});
 
 	const huge = new Array(1_000_001).fill(0);
