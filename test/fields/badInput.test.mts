@@ -10,16 +10,17 @@ const bench = useBench();
 
 const VALUE = '={{ $json.value }}';
 
-test.each<[Parameters, string]>([
-	[{ ...request, path: '/admin' }, "'Path' doesn't start with /api"],
-	[{ resource: 'device', operation: 'reboot' }, 'The node has no operation "reboot" for the resource "device"'],
-])('%j is refused before any request, with the item if there are several', async (parameters, message) => {
+test('an unknown operation is refused before any request', async () => {
+	const { error } = await bench.run({ resource: 'device', operation: 'reboot' }, { input: [{}, {}] });
+	expect(error?.message).toBe('The node has no operation "reboot" for the resource "device"');
+	expect(error?.description).toMatch(/^[A-Z].{10,}\.$/s);
+	expect(bench.platform.requests).toEqual([]);
+});
+
+test('a bad value is refused before any request, with the item only if there are several', async () => {
 	for (const input of [[{}], [{}, {}]]) {
-		const { error } = await bench.run(parameters, { input });
-		expect(error?.message).toContain(message);
-		expect(error?.description).toMatch(/^[A-Z].{10,}\.$/s);
-		if (parameters['operation'] === 'reboot') continue;
-		expect(error?.message.endsWith(' [item 0]')).toBe(input.length > 1);
+		const { error } = await bench.run({ ...request, path: '/admin' }, { input });
+		expect(error?.message).toBe(`'Path' does not begin with /api${input.length > 1 ? ' [item 0]' : ''}`);
 		expect(error).toMatchObject({ context: expect.objectContaining({ itemIndex: 0 }) });
 	}
 	expect(bench.platform.requests).toEqual([]);
@@ -28,10 +29,8 @@ test.each<[Parameters, string]>([
 describe('under “continue”, only the item with the bad value fails', () => {
 	test.each<[field: string, parameters: Parameters, good: unknown, bad: unknown]>([
 		['Device', { ...get, device: bySerialNumber(VALUE) }, 'RT99046419', '..'],
-		['Limit', { ...getMany, limit: VALUE }, 1, 0],
 		['Filters', { ...count, filters: VALUE }, { name: 'RT' }, undefined],
 		['Parallel Requests', { ...count, options: { parallelRequests: VALUE } }, 2, 99],
-		['Path', { ...request, path: VALUE }, '/api/version', '/other'],
 	])('%s, at any position', async (field, parameters, good, bad) => {
 		for (const position of [0, 1, 2]) {
 			bench.platform.forget();
@@ -50,29 +49,26 @@ describe('under “continue”, only the item with the bad value fails', () => {
 	test('a credential that can’t be used fails every item and sends nothing', async () => {
 		await bench.engine.editCredential(bench.apiKey, { apiKey: ' ' });
 		const result = await bench.run(getMany, { input: [{}, {}], onError: 'continueRegularOutput' });
-		expect(jsonOf(result)).toMatchObject([
-			{ error: "'API Key' in the credential is empty [item 0]" },
-			{ error: "'API Key' in the credential is empty [item 1]" },
-		]);
+		const error = "'API Key' in the Device Management API credential is empty";
+		expect(jsonOf(result)).toMatchObject([0, 1].map((item) => ({ error: `${error} [item ${item}]` })));
 		expect(bench.platform.requests).toEqual([]);
 	});
 });
 
 const HELPFUL = expect.objectContaining({ remedy: expect.stringMatching(/^[A-Z].{10,}\.$/s) });
 const LOGIN = { authentication: 'login' };
-test.each<[data: ICredentialDataDecryptedObject, message: string]>([
+type Refused = [data: ICredentialDataDecryptedObject, message: string];
+test.each<Refused>([
 	[{ apiKey: '' }, "'API Key' {} is empty"],
 	[{ apiKeyName: ' ' }, "'Key Name' {} is empty"],
 	[{ apiKeyName: 'X Key:' }, "'Key Name' {} can't be the name of a header"],
 	[{ apiKey: 'key\nX: y' }, "'API Key' or 'Key Prefix' {} has a character that can't be sent"],
 	[{ ...LOGIN, loginName: ' ' }, "'Login Name' {} is empty"],
 	[{ ...LOGIN, password: '' }, "'Password' {} is empty"],
-	[{ ...LOGIN, passwordFormat: 'md5' }, "'Password' {} isn't an MD5 hash"],
-	[{ ...LOGIN, loginPath: 'api/user/login' }, "'Login Path' {} isn't a path"],
-	[{ ...LOGIN, loginPath: '//elsewhere.example/login' }, "'Login Path' {} isn't a path"],
-	[{ ...LOGIN, loginPath: '/' }, "'Login Path' {} isn't a path"],
-	[{ ...LOGIN, loginPath: '/login?x=1' }, "'Login Path' {} isn't a path"],
-	[{ ...LOGIN, loginPath: '' }, "'Login Path' {} isn't a path"],
+	[{ ...LOGIN, passwordFormat: 'md5' }, "'Password' {} is not an MD5 value"],
+	...['', 'api/user/login', '//elsewhere.example/login', '/', '/login?x=1'].map(
+		(loginPath): Refused => [{ ...LOGIN, loginPath }, "'Login Path' {} is not a path"],
+	),
 ])('a credential with %j is refused: %s', (data, message) => {
 	const valid = { baseUrl: 'https://a.example', apiKey: 'key', loginName: 'demo', password: 'pass' };
 	const refused = { message: message.replace('{}', 'in the credential'), details: HELPFUL };

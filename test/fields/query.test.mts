@@ -21,22 +21,13 @@ describe('sort', () => {
 	const desc = (field: string): Rule => ({ field, direction: 'desc' });
 
 	test.each<[promise: string, Rule[], values: string[]]>([
+		['rules of one direction share a value', [asc('a'), asc('b'), desc('c'), asc('d')], ['a,b asc', 'c desc', 'd asc']],
 		[
-			'rules of one direction in a row share a value',
-			[asc('a'), asc('b'), desc('c'), asc('d')],
-			['a,b asc', 'c desc', 'd asc'],
-		],
-		[
-			'what n8n does not save is the default',
+			'what is missing is the default',
 			[{}, { field: 'sn' }, { direction: 'asc' }],
 			['createTime,sn desc', 'createTime asc'],
 		],
-		[
-			'an attribute may contain spaces',
-			[{ ...asc('attributes'), attribute: ' cold chain  2 ' }],
-			['attributes.cold chain  2 asc'],
-		],
-		['an attribute in any script', [{ ...asc('attributes'), attribute: ' место.x ' }], ['attributes.место.x asc']],
+		['an attribute in any script', [{ ...asc('attributes'), attribute: ' место  x ' }], ['attributes.место  x asc']],
 		['a name of the platform', [{ ...asc('custom'), attribute: ' model.name ' }], ['model.name asc']],
 	])('%s, also as JSON text', (_, rules, values) => {
 		expect(sortOf(rules)).toEqual(values);
@@ -110,7 +101,6 @@ test.each<[promise: string, filters: unknown, body: unknown, query?: unknown]>([
 	['Search Criteria may be an object', { body: { a: new Date(0) } }, { a: '1970-01-01T00:00:00.000Z' }],
 	['all filters may be JSON text', '{"compositeStatus": 2, "name": "x"}', { compositeStatus: 2 }, { name: 'x' }],
 	['Name may be a number', { name: 9007199254740991 }, {}, { name: '9007199254740991' }],
-	['Name may be a fraction', { name: -0.5 }, {}, { name: '-0.5' }],
 	['Name may be a long number as text', { name: '89882110000003456789' }, {}, { name: '89882110000003456789' }],
 	['Tags may be a list', { tags: ['indoor', ' cold chain '] }, {}, { tags: 'indoor,cold chain' }],
 	['an attribute may be a number', attributes({ key: 'floor', value: 3 }), {}, { attributes: 'floor 3' }],

@@ -36,6 +36,7 @@ const rule = (value: Parameters) => sort({ rule: [value] });
 const sortBy = (field: string) => (name: unknown) => rule({ field, attribute: name });
 const body = (value: unknown) => ({ ...request, method: 'POST', body: value });
 const path = (value: unknown) => ({ ...request, path: value });
+const limit = (value: unknown) => ({ ...getMany, limit: value });
 const option = (name: string) => (value: unknown) => ({ ...getMany, options: { [name]: value } });
 
 /** The message, with `{}` for the quoted label of the field; and parameters with a wrong value in it. */
@@ -44,6 +45,7 @@ type Row = [message: string, label: string, ...wrong: Parameters[]];
 const WRONG_TYPE = '{} has a value of the wrong type';
 const oneOf = (...choices: string[]) => `{} has an unknown value. Use one of: ${choices.join(', ')}`;
 const NO_VALUE = "{} under 'Filters' has no value";
+const NO_STATUS = '{} is not a whole number from -2147483648 to 2147483647';
 const CUT = 'The text of {} is cut in the middle of a character';
 const TOO_LONG = 'The number in {} is too long for n8n';
 
@@ -56,8 +58,7 @@ const EMPTY = [NOTHING, null, '', ' ', []];
 
 const REFUSED: readonly Row[] = [
 	[WRONG_TYPE, 'Device', device({}), device(['RT1'])],
-	[WRONG_TYPE, 'Return All', { ...request, returnAll: 'yes' }],
-	[WRONG_TYPE, 'Return All', ...['yes', NOTHING].map((returnAll) => ({ ...getMany, returnAll }))],
+	[WRONG_TYPE, 'Return All', { ...request, returnAll: 'yes' }, { ...getMany, returnAll: NOTHING }],
 	[WRONG_TYPE, 'Fields', ...[get, getMany].map((operation) => ({ ...operation, output: 'selected', fields: 'sn' }))],
 	...TEXT_FILTERS.map(({ name, displayName }): Row => [WRONG_TYPE, displayName, filters({ [name]: {} })]),
 	[WRONG_TYPE, 'Tags', filter('tags')([{}])],
@@ -66,39 +67,34 @@ const REFUSED: readonly Row[] = [
 	[WRONG_TYPE, 'Attributes', filter('attributes')({ pair: [{ key: 'a', value: 'b', operator: 'not' }] })],
 	[WRONG_TYPE, 'Query Parameters', parameter('x', {}), ...[{ site: 'x' }, { parameter: NOTHING }].map(filter('query'))],
 	[WRONG_TYPE, 'Query Parameters', filter('query')({ parameter: [{ name: 'x', operator: 'not' }] })],
-	[WRONG_TYPE, 'Sort', ...[{ rules: [{ field: 'sn' }] }, { field: 'sn' }, { rule: NOTHING }].map(sort)],
-	[WRONG_TYPE, 'Sort', ...[{ order: 'asc' }, { field: NOTHING }].map(rule)],
+	[
+		WRONG_TYPE,
+		'Sort',
+		sort({ field: 'sn' }),
+		sort({ rule: NOTHING }),
+		rule({ order: 'asc' }),
+		rule({ field: NOTHING }),
+	],
 	[WRONG_TYPE, 'Path', path({})],
 	[oneOf('raw', 'selected', 'simplified'), 'Output', { ...get, output: 'full' }, { ...getMany, output: NOTHING }],
 	[oneOf('asc', 'desc'), 'Sort', ...['DESC', 'up', NOTHING].map((direction) => rule({ direction }))],
 	[oneOf('error', 'empty'), 'If Not Found', { ...get, options: { ifNotFound: 'x' } }],
 	[oneOf('fail', 'return'), 'If the List Keeps Changing', option('ifFleetChanges')('x')],
 	[oneOf('DELETE', 'GET', 'PATCH', 'POST', 'PUT'), 'Method', { ...request, method: 'HEAD' }],
-	[
-		"{} under 'Filters' is JSON text",
-		'Tags',
-		...['["vip"]', ' ["a", "b"] ', '"vip"', '"a","b"', '[1]', '{"a":1}', ['["vip"]']].map(filter('tags')),
-	],
+	["{} under 'Filters' is JSON text", 'Tags', ...[' ["a", "b"] ', '"a"', '{"a":1}', ['["a"]']].map(filter('tags'))],
 	['{} is nothing instead of an object', 'Filters', filters(NOTHING)],
 	['{} is null instead of an object', 'Filters', filters(null)],
 	['{} is text of 9 characters instead of an object', 'Filters', filters('"harbour"')],
 	['{} is text of 6 characters instead of an object', 'Attributes', filter('attributes')('site x')],
 	['{} is a list of 1 instead of an object', 'Filters', filters([{ name: 'harbour' }])],
-	[
-		'{} must be a whole number of 1 or more',
-		'Limit',
-		...[0, -1, 1.5, 2 ** 53, Infinity, NaN, undefined, ...NO_NUMBERS].map((limit) => ({ ...getMany, limit })),
-	],
-	['{} must be a whole number of 0 or more', 'Skip', ...[-1, 0.5, 2 ** 53, ...NO_NUMBERS].map(option('skip'))],
+	['{} is not a whole number of 1 or more', 'Limit', ...[0, 1.5, 2 ** 53, NaN, NOTHING, ...NO_NUMBERS].map(limit)],
+	['{} is not a whole number of 0 or more', 'Skip', ...[-1, 0.5, 2 ** 53, ...NO_NUMBERS].map(option('skip'))],
 	limited('Page Size', 'pageSize', 1, 10_000),
 	limited('Parallel Requests', 'parallelRequests', 1, 16),
 	limited('Timeout (Milliseconds)', 'timeout', 1, 3_600_000),
 	limited('Max Retries', 'maxRetries', 0, 10),
-	...['Composite Status', 'Online Status'].map((label): Row => {
-		const name = label === 'Online Status' ? 'onlineStatus' : 'compositeStatus';
-		const wrong = [1.5, 2 ** 31, -(2 ** 31) - 1, 'online', [1], {}].map(filter(name));
-		return ['{} must be a whole number from -2,147,483,648 to 2,147,483,647', label, ...wrong];
-	}),
+	[NO_STATUS, 'Composite Status', ...[1.5, 2 ** 31, -(2 ** 31) - 1, 'online', [1], {}].map(filter('compositeStatus'))],
+	[NO_STATUS, 'Online Status', ...[1.5, 2 ** 31, -(2 ** 31) - 1, 'online', [1], {}].map(filter('onlineStatus'))],
 	...plainFilters.map(({ name, displayName }): Row => [NO_VALUE, displayName, ...EMPTY.map(filter(name))]),
 	[NO_VALUE, 'Name', { ...count, filters: { name: NOTHING } }],
 	[NO_VALUE, 'Tags', ...[[''], ['a', NOTHING], WITH_HOLE, ' , ,'].map(filter('tags'))],
@@ -111,10 +107,8 @@ const REFUSED: readonly Row[] = [
 	["{} isn't a JSON object", CRITERIA, ...['[1]', '5', 'null', '"x"', [1], DEEP].map(filter('body'))],
 	['{} is nothing instead of JSON', 'Body', body(NOTHING)],
 	['{} is null instead of JSON', 'Body', body(null)],
-	["{} contains something that isn't JSON", 'Body', body(() => {}), body(CYCLE)],
-	...[{ a: NOTHING }, { a: NaN }, { a: new Map([[1, 2]]) }, { a: new Date('x') }].map(
-		(given): Row => ['{} has no value in "a"', 'Body', body(given)],
-	),
+	['{} contains something that is not JSON', 'Body', body(() => {}), body(CYCLE)],
+	['{} has no value in "a"', 'Body', ...[NOTHING, NaN, new Map([[1, 2]]), new Date('x')].map((a) => body({ a }))],
 	['{} has no value in "b.c.1"', CRITERIA, filter('body')({ a: 1, b: { c: [1, NOTHING] } })],
 	['The serial number in {} is empty', 'Device', ...[' ', NOTHING, null, '\n'].map(device)],
 	['The serial number ".." in {} can\'t be part of an address', 'Device', device(' .. ')],
@@ -131,12 +125,7 @@ const REFUSED: readonly Row[] = [
 	['The attribute "site" under {} has no value', 'Attributes', attribute('site', ' '), attribute('site', NOTHING)],
 	['The value of the attribute "site" under {} contains a comma', 'Attributes', attribute('site', 'a,b')],
 	['A parameter under {} has no name', 'Query Parameters', parameter(' '), sent('')],
-	[
-		'The parameter "x" under {} has no value',
-		'Query Parameters',
-		filter('query')({ parameter: [{ name: 'x', value: NOTHING }] }),
-		sent('x', null),
-	],
+	['The parameter "x" under {} has no value', 'Query Parameters', parameter('x', null), sent('x', null)],
 	...['__proto__', 'constructor', 'prototype'].map((name): Row => {
 		return [`A parameter under {} can't have the name "${name}"`, 'Query Parameters', parameter(name), sent(name)];
 	}),
@@ -147,7 +136,6 @@ const REFUSED: readonly Row[] = [
 	['"sn asc", a field name under {}, contains a space or a comma', 'Sort', sortBy('custom')('sn asc')],
 	['"attributes.a,b", a field name under {}, contains a space or a comma', 'Sort', sortBy('attributes')('a,b')],
 	["{} can't be used with DELETE", 'Return All', { ...request, method: 'DELETE', returnAll: true }],
-	["{} can't be used with PUT", 'Return All', { ...request, method: 'PUT', returnAll: true }],
 	['The query parameter "page" can\'t be used with {}', 'Return All', { ...sent(' page '), returnAll: true }],
 	['The query parameter "size" can\'t be used with {}', 'Return All', { ...sent(' size '), returnAll: true }],
 	["{} doesn't start with /api", 'Path', path('https://elsewhere.example/api'), path(NOTHING)],
