@@ -7,12 +7,8 @@ import { asNodeError, withoutAuthorization } from '../nodes/DeviceManagement/nod
 import { whyNoResponse } from '../nodes/DeviceManagement/transport/exchange.ts';
 
 const node: INode = {
-	id: 'node',
-	name: 'Devices',
-	type: 'n8n-nodes-device-management.deviceManagement',
-	typeVersion: 1,
-	position: [0, 0],
-	parameters: {},
+	...{ id: 'node', name: 'Devices', type: 'n8n-nodes-device-management.deviceManagement' },
+	...{ typeVersion: 1, position: [0, 0], parameters: {} },
 };
 
 const refused = (details: Partial<FailureDetails>) =>
@@ -28,19 +24,13 @@ describe('whether n8n tries again is decided by the cause', () => {
 		['an expired certificate', unsent('CERT_HAS_EXPIRED'), 'temporarily-unavailable'],
 		['a time-out', failureOf({ kind: 'timeout', row: RESPONSES.tooSlow }, ASKED), 'temporarily-unavailable'],
 		['HTTP 403', refused({ httpStatus: 403 }), 'temporarily-unavailable'],
-		['HTTP 404', refused({ httpStatus: 404 }), 'temporarily-unavailable'],
-		['HTTP 500', refused({ httpStatus: 500 }), 'temporarily-unavailable'],
 		['HTTP 503 with a wait', refused({ httpStatus: 503, retryAfterMs: 7 }), 'temporarily-unavailable'],
 		['HTTP 429 with a wait', refused({ httpStatus: 429, retryAfterMs: 7 }), 'rate-limited'],
 		['a refused token', refused({ httpStatus: 401, token: 'refused' }), 'credential-invalid'],
 		['a refused login in HTTP 403', refused({ httpStatus: 403, cause: 'credential' }), 'credential-invalid'],
 		['an unknown host', unsent('ENOTFOUND'), 'temporarily-unavailable'],
 		['a redirect', refused({ ...explain('HTTP 302', 'list'), httpStatus: 302 }), 'temporarily-unavailable'],
-		[
-			'a limit of a login',
-			refused({ cause: 'credential', temporary: true, retryAfterMs: 7 }),
-			'temporarily-unavailable',
-		],
+		['a limit of a login', refused({ cause: 'credential', temporary: true }), 'temporarily-unavailable'],
 		['wrong input in HTTP 404', refused({ httpStatus: 404, cause: 'input' }), 'configuration-invalid'],
 		['nothing found in HTTP 200', refused({ httpStatus: 200, cause: 'not found' }), 'configuration-invalid'],
 		['a temporary code', refused({ httpStatus: 200, temporary: true, cause: 'input' }), 'temporarily-unavailable'],

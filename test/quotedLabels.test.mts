@@ -36,15 +36,8 @@ test.each([
 
 /** The texts of a file and of what it uses of its imports; what a template fills in is a dot. */
 function textsReachedFrom(file: string): string[] {
-	const { outputFiles } = buildSync({
-		absWorkingDir: checkout,
-		entryPoints: [file],
-		bundle: true,
-		packages: 'external',
-		format: 'esm',
-		charset: 'utf8',
-		write: false,
-	});
+	const bundled = { bundle: true, packages: 'external', format: 'esm', charset: 'utf8', write: false } as const;
+	const { outputFiles } = buildSync({ absWorkingDir: checkout, entryPoints: [file], ...bundled });
 	// The bundler names each file in a comment. The words of failureOf.ts are for one form each.
 	const parts = outputFiles.flatMap(({ text }) => text.split(/^\/\/ (?=\w+\/)/m));
 	return parts.filter((part) => !part.startsWith('nodes/DeviceManagement/core/errors/failureOf.ts')).flatMap(textsIn);
@@ -90,16 +83,15 @@ const OF_API = { request: 'apiRequest', requestAll: 'apiRequest' } as const;
 /** The words for each operation's requests; a new operation needs a row. */
 const WORDS: Record<OperationName, Wording> = { get: 'device', getAll: 'list', count: 'count', ...OF_API };
 const get = { resource: 'device', operation: 'get' };
-const watch = { options: { maxRetries: 0 } };
-const openDropdown = async () =>
+const dropdown = async () =>
 	await bench.engine.listSearch(get, bench.engine.credentialReference(bench.apiKey), 'searchDevices');
-const poll = async () => await new Watch(bench, watch).activate();
+const poll = async () => await new Watch(bench, { options: { maxRetries: 0 } }).activate();
 const readers: Reader[] = [
 	...operationNames.map((name) => operation(name, WORDS[name])),
 	operation('request', 'apiRequestWithBody', { method: 'POST' }),
 	operation('count', 'count', { filters: { onlineStatus: '0' } }),
-	['the dropdown of Get', 'dropdown', formOf(get), async () => await openDropdown().catch(Object)],
-	['the trigger', 'list', trigger, async () => await poll().catch(Object)],
+	['the dropdown of Get', 'dropdown', formOf(get), dropdown],
+	['the trigger', 'list', trigger, poll],
 ];
 
 describe.each(readers)('%s', (_name, words, form, hear) => {
@@ -111,12 +103,12 @@ describe.each(readers)('%s', (_name, words, form, hear) => {
 
 	test('says its words', async () => {
 		bench.platform.settings.fault = () => ({ code: 10005 });
-		expect(await hear()).toHaveProperty('description', explain(10005, words).remedy);
+		expect(await hear().catch(Object)).toHaveProperty('description', explain(10005, words).remedy);
 		hurry(200);
 		bench.platform.settings.fault = () => 'hang';
 		// A write says before them what to check.
 		const asked = { words, mayChange: false, redact: String };
 		const { remedy } = failureOf({ kind: 'timeout', row: RESPONSES.tooSlow }, asked).details;
-		expect(await hear()).toHaveProperty('description', expect.stringContaining(remedy));
+		expect(await hear().catch(Object)).toHaveProperty('description', expect.stringContaining(remedy));
 	});
 });

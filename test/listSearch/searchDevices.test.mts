@@ -5,14 +5,11 @@ import { type Fault, Fleet, type PageData, type Settings } from '../../testbed/p
 
 const bench = useBench();
 
-const open = async (filter?: string, paginationToken?: string, credential = bench.apiKey) =>
-	await bench.engine.listSearch(
-		{ resource: 'device', operation: 'get', device: { __rl: true, mode: 'list', value: '' } },
-		bench.engine.credentialReference(credential),
-		'searchDevices',
-		filter,
-		paginationToken,
-	);
+const open = async (filter?: string, paginationToken?: string) => {
+	const parameters = { resource: 'device', operation: 'get', device: { __rl: true, mode: 'list', value: '' } };
+	const credential = bench.engine.credentialReference(bench.apiKey);
+	return await bench.engine.listSearch(parameters, credential, 'searchDevices', filter, paginationToken);
+};
 /** Scrolls to the end, like n8n: with the filter and the last response's token. */
 const scroll = async (filter?: string): Promise<INodeListSearchItems['value'][]> => {
 	const all: INodeListSearchItems['value'][] = [];
@@ -35,22 +32,18 @@ const answerReads = (fault: Fault) =>
 	(bench.platform.settings.fault = ({ kind }) => (kind === 'sn' ? fault : undefined));
 
 describe('without a filter', () => {
-	test.each(['apiKey', 'login'] as const)('opens with one request, signed in by %s', async (way) => {
-		const { results, paginationToken } = await open(undefined, undefined, bench[way]);
+	test('opens with one request, also for an invalid page token', async () => {
+		const { results, paginationToken } = await open();
 		expect(results.map(({ value }) => value)).toEqual(serialNumbers().slice(0, 50));
 		expect(lists().map(({ query }) => query)).toEqual([{ size: '50' }]);
 		// No record, and no more than the next request needs.
 		expect(paginationToken).toBe('50');
-	});
-
-	test.each(['x', '-1'])('starts at the first page for the invalid page token %s', async (token) => {
-		expect(await open(undefined, token)).toEqual(await open());
+		for (const token of ['x', '-1']) expect(await open(undefined, token)).toEqual({ results, paginationToken });
 	});
 
 	test.each<[what: string, Partial<Settings>, requests?: number]>([
 		['counts pages from 1: two requests for each later page', {}, 9],
 		['counts pages from 0', { pageNumbering: 'zero-based' }],
-		['refuses pages above 49', { largestSize: 49, largerSize: 'refuse' }],
 		['cuts pages to 30 and sends no metadata', { largestSize: 30, changePage: ({ content }) => ({ content }) }],
 	])('scrolls through the whole fleet once if the platform %s', async (_what, settings, requests = undefined) => {
 		Object.assign(bench.platform.settings, settings);
@@ -115,17 +108,13 @@ describe('with a filter', () => {
 		expect(bench.platform.requestsOf('sn').map(({ path }) => path)).toEqual([`/api/device/sn/${sn}`]);
 	});
 
-	test('a whole serial number comes first, and not again on this page', async () => {
-		const [other, exact] = [bench.fleet.at(100).sn, bench.fleet.at(200).sn];
-		bench.fleet.update(other, { description: `beside ${exact}` });
-		expect(await scroll(exact)).toEqual([exact, other]);
+	test('a whole serial number comes first, and not again on this page, in the spelling of the platform', async () => {
+		const [other, exact] = [bench.fleet.at(100).sn, bench.fleet.at(200)];
+		bench.fleet.update(other, { description: `beside ${exact.sn}` });
+		expect(await scroll(exact.sn)).toEqual([exact.sn, other]);
 		expect(bench.platform.requestsOf('sn')).toHaveLength(1);
-	});
-
-	test('a platform that ignores case shows its own spelling, once', async () => {
-		const exact = bench.fleet.at(60);
 		answerReads({ code: 0, data: exact });
-		expect(await scroll(exact.sn.toLowerCase())).toEqual([exact.sn]);
+		expect(await scroll(exact.sn.toLowerCase())).toEqual([exact.sn, other]);
 	});
 
 	test('a text that the platform does not find is searched in the first 1,000 lines of the list, by one request', async () => {
@@ -135,13 +124,12 @@ describe('with a filter', () => {
 		expect(lists().map(({ query }) => query)).toEqual([{ size: '50', name: 'warehouse HAMBURG' }, { size: '1000' }]);
 	});
 
-	test.each<Fault>([{ code: 10001, details: ['sn'] }, { code: 14103 }, { status: 404 }])(
-		'a platform that refuses part of a serial number with %j still shows the list',
-		async (fault) => {
+	test('a platform that refuses part of a serial number still shows the list', async () => {
+		for (const fault of [{ code: 10001, details: ['sn'] }, { code: 14103 }, { status: 404 }]) {
 			answerReads(fault);
 			expect(await valuesOf('RT')).toContain(serialNumbers().find((sn) => sn.startsWith('RT')));
-		},
-	);
+		}
+	});
 
 	test('spaces alone are no filter', async () => {
 		expect(await valuesOf('   ')).toEqual(await valuesOf());
@@ -149,13 +137,11 @@ describe('with a filter', () => {
 	});
 });
 
-describe('a failure', () => {
-	test.each([
-		['a credential', { baseUrl: 'devices.example.com' }, '', "'Base URL' in the credential doesn't start with http"],
-		['a text', {}, '\ud83d', "The text of 'Name' is cut in the middle of a character"],
-	])('of %s is reported before any request', async (_what, data, text, message) => {
-		await bench.engine.editCredential(bench.apiKey, data);
-		await expect(open(text)).rejects.toThrow(message);
-		expect(bench.platform.requests).toEqual([]);
-	});
+test.each([
+	['a credential', { baseUrl: 'devices.example.com' }, '', /^'Base URL' in the credential does not start with http/],
+	['a text', {}, '\ud83d', /^The text of 'Name' is cut/],
+])('a failure of %s is reported before any request', async (_what, data, text, message) => {
+	await bench.engine.editCredential(bench.apiKey, data);
+	await expect(open(text)).rejects.toThrow(message);
+	expect(bench.platform.requests).toEqual([]);
 });
