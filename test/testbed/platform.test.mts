@@ -38,12 +38,10 @@ async function send(what: string, body?: unknown, headers: Record<string, string
 	return await fetch(platform.baseUrl + path, { method, headers: sent, ...(body === undefined ? {} : { body: text }) });
 }
 const call = async (...request: Parameters<typeof send>) => envelopeSchema.parse(await (await send(...request)).json());
-const codeOf = async (...request: Parameters<typeof send>) => (await call(...request)).code;
 const list = async (query = '', body: object = {}) =>
 	pageSchema.parse((await call(`POST /api/device/list?${query}`, body)).data);
 const logIn = async (password: string, loginName = 'demo') =>
 	await call('POST /api/user/login', { loginName, password }, {});
-const codeWith = async (authorization: string) => await codeOf('GET /api/version', undefined, { authorization });
 
 test('sample devices have exactly the fields of sections 2.1 to 2.3; the newest is first, each has its own serial number', () => {
 	const record = Fleet.seeded({ size: 1 }).at(0);
@@ -62,7 +60,6 @@ test('sample devices have exactly the fields of sections 2.1 to 2.3; the newest 
 describe('POST /api/device/list', () => {
 	test.each([
 		['', { number: 0, size: 10, first: true, last: false, numberOfElements: 10, totalPages: 3 }],
-		['page=0', { number: 0, size: 10, first: true, last: false, numberOfElements: 10, totalPages: 3 }],
 		['page=2&size=9', { number: 1, size: 9, first: false, last: false, numberOfElements: 9, totalPages: 3 }],
 		['page=2&size=24', { number: 1, size: 24, first: false, last: true, numberOfElements: 1, totalPages: 2 }],
 		['page=4', { number: 3, size: 10, first: false, last: true, numberOfElements: 0, totalPages: 3 }],
@@ -77,13 +74,11 @@ describe('POST /api/device/list', () => {
 	});
 
 	test.each<[string, string, string, (Partial<Settings> & { body?: object })?]>([
-		['counts pages from 0, if set', 'size=3', 'ABC', { pageNumbering: 'zero-based' }],
 		['counts pages from 0, if set', 'size=3&page=0', 'ABC', { pageNumbering: 'zero-based' }],
 		['counts pages from 0, if set', 'size=3&page=1', 'D', { pageNumbering: 'zero-based' }],
 		// Sections 1.3 and 8
 		['sorts by a field', 'sort=sn asc', 'ABCD'],
 		['sorts in descending order without a direction', 'sort=sn', 'DCBA'],
-		['sorts by several fields in one direction', 'sort=status,creator asc', 'DBCA'],
 		['sorts by several fields, each in its direction', 'sort=status asc&sort=creator desc', 'BDAC'],
 		['sorts by an attribute', 'sort=attributes.floor desc', 'ABCD'],
 		['sorts by an attribute with a dot, before it takes a page', 'sort=attributes.a.b desc&sort=sn desc&size=2', 'AD'],
@@ -104,7 +99,6 @@ describe('POST /api/device/list', () => {
 		['filters by a field of the model', 'model.name=T30 Cold', 'D'],
 		['filters by nothing with an unknown name', 'nope=1', 'ABCD', { body: { nope: 1 } }],
 		['filters and sorts, and takes a page', 'sort=sn desc&page=2&size=1', 'A', { body: { compositeStatus: 2 } }],
-		['filters by a field in the body', 'creator=a', 'D', { body: { onlineStatus: 1 } }],
 	])('%s: %s', async (_what, query, expected, { body, ...settings } = {}) => {
 		Object.assign(platform.settings, settings);
 		const { content, pageable } = await list(query, body);
@@ -115,7 +109,6 @@ describe('POST /api/device/list', () => {
 
 	test.each<[string, unknown, number, string, Partial<Settings>?, string?]>([
 		['page=-1', {}, 10001, 'request body check error page'],
-		['page=1&page=2', {}, 10001, 'request body check error page'],
 		['size=0', {}, 10001, 'request body check error size'],
 		['size=4', {}, 10001, 'request body check error size', { largestSize: 3, largerSize: 'refuse' }],
 		['sort=nope', {}, 10005, 'query failed'],
@@ -124,9 +117,7 @@ describe('POST /api/device/list', () => {
 		['sort=sn,status', {}, 10005, 'query failed', { severalFields: 'refused' }],
 		['attributes=floor', {}, 10001, 'request body check error attributes'],
 		['', { compositeStatus: '2' }, 10001, 'request body check error compositeStatus'],
-		['', [], 10001, 'request body check error criteria must be an object'],
 		['', '{"compositeStatus":', 10014, 'request body parse error'],
-		['', undefined, 10014, 'request body parse error'],
 		['', {}, 10014, 'request body parse error', {}, 'text/plain'],
 	])('refuses %p with %j', async (query, body, code, msg, settings = {}, type = 'application/json') => {
 		Object.assign(platform.settings, settings);
@@ -142,17 +133,13 @@ test('GET /api/device/sn/{sn} returns the record of the list, or 10018, 10007, 1
 		const msg = `invalid sn ${decodeURIComponent(sn)}`.trim();
 		expect(await call(`GET /api/device/sn/${sn}`)).toEqual({ code: 10018, msg, data: null });
 	}
-	const codes = [];
+	const messages = { 10007: 'device NONE non-existent', 14401: 'invalid or non-existent equipment', 0: 'success' };
 	for (const noDeviceCode of [10007, 14401, 0] as const) {
 		Object.assign(platform.settings, { noDeviceCode, refusalStatus: 422 });
 		const response = await send('GET /api/device/sn/NONE');
-		codes.push([response.status, await response.json()]);
+		expect(response.status).toBe(noDeviceCode === 0 ? 200 : 422);
+		expect(await response.json()).toEqual({ code: noDeviceCode, msg: messages[noDeviceCode], data: null });
 	}
-	expect(codes).toEqual([
-		[422, { code: 10007, msg: 'device NONE non-existent', data: null }],
-		[422, { code: 14401, msg: 'invalid or non-existent equipment', data: null }],
-		[200, { code: 0, msg: 'success', data: null }],
-	]);
 });
 
 describe('the sign-in (section 5)', () => {
@@ -163,6 +150,10 @@ describe('the sign-in (section 5)', () => {
 		['the key in a header, as set', { apiKeyName: 'X-Key', apiKeyPrefix: '' }, '', { 'x-key': 'k1' }, 0],
 		['the key in the query, as set', inQuery, 'sn=k1', {}, 0],
 		['another key in the query', inQuery, 'sn=k2', {}, 14101],
+		['another token', {}, '', { authorization: 'Bearer abcdefgh.ijkl' }, 14101],
+		['another way', {}, '', { authorization: 'Basic ZGVtbzpkZW1v' }, 14101],
+		['two words', {}, '', { authorization: 'Bearer two words' }, 14102],
+		['one word', {}, '', { authorization: 'Bearertoken12345' }, 14102],
 	])('takes or refuses %s', async (_what, settings, query, headers, code) => {
 		Object.assign(platform.settings, settings);
 		const { data, ...envelope } = await call(`POST /api/device/list?${query}`, {}, headers);
@@ -172,19 +163,13 @@ describe('the sign-in (section 5)', () => {
 
 	test('returns a token for the MD5 of the UTF-8 password in lower-case hex', async () => {
 		const md5 = 'a8105204604a0b11e916f3879aae3b0b';
-		const tokens = [(await logIn(md5)).data, (await logIn(md5)).data].map(String);
-		expect(await Promise.all(tokens.map(async (token) => await codeWith(`Bearer ${token}`)))).toEqual([0, 0]);
+		for (const { data } of [await logIn(md5), await logIn(md5)]) {
+			expect(await call('GET /api/version', undefined, { authorization: `Bearer ${data}` })).toMatchObject({ code: 0 });
+		}
 		const refused = { code: 14201, msg: 'username or password incorrect', data: null };
 		for (const wrong of [md5.toUpperCase(), '密码']) expect(await logIn(wrong)).toEqual(refused);
 		expect(await logIn(md5, 'nobody')).toEqual(refused);
-		expect(await codeOf('POST /api/user/login', { loginName: 'demo' }, {})).toBe(10001);
+		expect(await call('POST /api/user/login', { loginName: 'demo' }, {})).toMatchObject({ code: 10001 });
 		expect(platform.logins).toEqual({ attempted: 6, succeeded: 2 });
 	});
-
-	test.each([
-		['Bearer abcdefgh.ijkl', 14101],
-		['Basic ZGVtbzpkZW1v', 14101],
-		['Bearer two words', 14102],
-		['Bearertoken12345', 14102],
-	])('refuses %p with %i', async (authorization, code) => expect(await codeWith(authorization)).toBe(code));
 });
