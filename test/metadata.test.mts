@@ -156,11 +156,4 @@ describe('what a field depends on', () => {
 		const notice = credential.find(({ name }) => name === 'plainHttpNotice');
 		expect([...encrypted, ...own, ...others].filter((baseUrl) => isShown(notice, { baseUrl }))).toEqual(others);
 	});
-
-	test('no field of an operation uses `hide`, because the form takes only its `show`', () => {
-		const fields = Object.values(RESOURCES).flatMap(({ operations }) =>
-			Object.values(operations).map((one) => one.fields),
-		);
-		expect(fields.flat().filter(({ displayOptions }) => displayOptions?.hide)).toEqual([]);
-	});
 });

@@ -1,5 +1,5 @@
 /** What API Request sends and returns. Codes, statuses and retries of each kind are proved in test/core and test/transport. */
-import type { Fault, FaultRule, PageData, Settings } from '../../../testbed/platform/server.mts';
+import type { Fault, PageData, Settings } from '../../../testbed/platform/server.mts';
 import { hurry, useBench } from '../../../testbed/jest.mts';
 import { operations } from '../../../testbed/operations.mts';
 import { jsonOf } from '../../../testbed/output.mts';
@@ -94,30 +94,6 @@ test('a path stays on the platform, below /api', async () => {
 const DOUBT = /; the platform may still have carried out the request$/;
 const HTML = { status: 200, body: '<html>' };
 
-test.each<[what: string, faults: FaultRule[], sent: string, message: unknown]>([
-	['repeated once with a new token', [], 'other login other', undefined],
-	[
-		'not repeated again',
-		[{ kind: 'other', orderOfKind: 2, fault: 'drop' }],
-		'other login other',
-		expect.stringMatching(DOUBT),
-	],
-	[
-		'not repeated if the sign-in fails',
-		[{ kind: 'login', fault: HTML }],
-		'other login',
-		expect.stringMatching(/^The sign-in failed((?!carried out).)*$/),
-	],
-])('a write by a login is %s', async (_what, faults, sent, message) => {
-	await bench.signInEarlier();
-	bench.platform.expireTokens();
-	bench.platform.settings.faults = faults;
-	const { error } = await request({ method: 'POST', body: '{"n":1}' }, bench.login);
-	expect(kinds()).toBe(sent);
-	for (const { body } of bench.platform.requestsOf('other')) expect(body).toEqual({ n: 1 });
-	expect(error?.message).toEqual(message);
-});
-
 describe('several items', () => {
 	const input = ['1', '2', '3', '4', '5', '6'].map((mark) => ({ mark }));
 	const marks = () => bench.platform.requests.map(({ query }) => query['mark']);
@@ -150,12 +126,11 @@ describe("'Return All'", () => {
 	const rows = (replace: (content: PageData['content']) => unknown[]): Partial<Settings> => ({
 		changePage: ({ content, ...page }) => ({ ...page, content: replace(content) }),
 	});
-	const equal = rows((content) => content.map(() => ({ id: 7 })));
 	const numbered = (at = 0) => rows((content) => content.map(() => ({ at: at++ })));
 
 	test.each<[string, Partial<Settings>, requests: number, row: (one: object) => object]>([
 		['counted from 0', { pageNumbering: 'zero-based' }, 4, (one) => one],
-		['equal', equal, 3, () => ({ id: 7 })],
+		['equal', rows((content) => content.map(() => ({ id: 7 }))), 3, () => ({ id: 7 })],
 		['that share an id', rows((content) => content.map((one) => ({ ...one, id: 0 }))), 3, (one) => ({ ...one, id: 0 })],
 		['without a total', { changePage: ({ totalElements: _, ...page }) => page }, 8, (one) => one],
 		['that are no objects', rows((all) => all.map(({ status }) => status)), 3, (one) => ({ data: Object(one).status })],

@@ -36,11 +36,8 @@ describe('the serial number', () => {
 
 	test.each<[what: string, device: (sn: string) => unknown]>([
 		['a device picked from the list', (sn) => bySerialNumber(sn, 'list')],
-		['a serial number typed in', (sn) => bySerialNumber(sn)],
-		['an expression in the list mode', () => bySerialNumber(SN, 'list')],
 		['an expression in place of the whole field', () => SN],
 		['a text in place of the whole field', (sn) => sn],
-		['a number from an expression', () => bySerialNumber('={{ Number($json.sn) }}')],
 		['a number in place of the whole field', () => '={{ Number($json.sn) }}'],
 	])('may be %s', async (_what, device) => {
 		const { sn } = bench.fleet.add(bench.fleet.make({ sn: '4711' }));
