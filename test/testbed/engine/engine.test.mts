@@ -7,18 +7,16 @@ import { deviceWorkflow } from '../../../testbed/deviceWorkflow.mts';
 import { Container, core } from '../../../testbed/engine/host.cjs';
 import { useBench } from '../../../testbed/jest.mts';
 import { operations } from '../../../testbed/operations.mts';
-import { serialNumbersOf } from '../../../testbed/output.mts';
 
 const n8nHome = join(homedir(), '.n8n');
 const hadN8nHome = existsSync(n8nHome);
 const bench = useBench({ fleet: { size: 3 } });
 
-it('evaluates expressions for each item, and changes neither the workflow nor the input', async () => {
-	const input = [2, 0].map((position) => ({ sn: bench.fleet.at(position).sn }));
+it('changes neither the workflow nor the input, and returns no data of a node that is not there', async () => {
+	const input = [{ sn: bench.fleet.at(0).sn }];
 	const workflow = deviceWorkflow(bench.engine, bench.apiKey, operations.get);
 	const before = structuredClone({ workflow, input });
 	const result = await bench.engine.run(workflow, { input });
-	expect(serialNumbersOf(result)).toEqual(input.map(({ sn }) => sn));
 	expect({ workflow, input }).toEqual(before);
 	expect(() => result.data('Prope')).toThrow('The workflow has no node "Prope"');
 });
