@@ -1,8 +1,5 @@
 /** The ways to read a whole fleet that `npm run bench` compares. Each is a workflow in a real n8n. */
-import assert from 'node:assert/strict';
-
 import { nodeType } from '../../testbed/deviceWorkflow.mts';
-import type { Main } from '../../testbed/n8n/main.mts';
 import { chain, type Step } from '../../testbed/n8n/workflows.mts';
 
 /** A platform with a fleet. Its credential in n8n has the same id. */
@@ -16,28 +13,40 @@ export interface Served {
 export interface Way {
 	/** Its row in the table. */
 	name: string;
-	/** Returns the workflow for a fleet, under this id. */
-	workflow(id: string, fleet: Served): object;
-	/** Starts the workflow. */
-	start(main: Main, id: string): Promise<unknown>;
+	/** What the workflow does, in one execution. */
+	steps(fleet: Served): Step[];
 }
 
 export const ways: readonly Way[] = [
-	{ name: 'Get Many, Simplified', ...steps(getMany({ output: 'simplified' })) },
-	{ name: 'Get Many, Selected Fields', ...steps(getMany({ output: 'selected', fields: ['sn', 'status'] })) },
-	{ name: 'HTTP Request, 2,000 per page', ...steps(httpRequest, splitOut) },
+	{ name: 'Get Many, Simplified', steps: () => [getMany({ output: 'simplified' })] },
+	{ name: 'Get Many, Selected Fields', steps: () => [getMany({ output: 'selected', fields: ['sn', 'status'] })] },
+	{ name: 'HTTP Request, 2,000 per page', steps: (fleet) => [httpRequest(fleet), splitOut] },
 ];
 
 /** Instead of the others for a million devices. */
-export const count: Way = { name: 'Count', ...steps(getMany({ operation: 'count' })) };
+export const count: Way = { name: 'Count', steps: () => [getMany({ operation: 'count' })] };
 
-function getMany(parameters: object) {
-	return (): Step => ({
+/** Returns the workflow of a way for a fleet. A webhook with the workflow's id starts it, and responds at once. */
+export function workflowOf({ steps }: Way, id: string, fleet: Served): object {
+	const parameters = { httpMethod: 'POST', path: id, responseMode: 'onReceived', options: {} };
+	const webhook = { name: 'Webhook', type: 'n8n-nodes-base.webhook', typeVersion: 2, webhookId: id, parameters };
+	return chain(id, fleet.id, [webhook, ...steps(fleet)]);
+}
+
+const splitOut: Step = {
+	name: 'Split Out',
+	type: 'n8n-nodes-base.splitOut',
+	typeVersion: 1,
+	parameters: { fieldToSplitOut: 'data.content', options: {} },
+};
+
+function getMany(parameters: object): Step {
+	return {
 		name: 'Get many devices',
 		type: nodeType,
 		typeVersion: 1,
 		parameters: { resource: 'device', operation: 'getAll', returnAll: true, ...parameters },
-	});
+	};
 }
 
 function httpRequest({ baseUrl }: Served): Step {
@@ -67,22 +76,4 @@ function httpRequest({ baseUrl }: Served): Step {
 			},
 		},
 	};
-}
-
-function splitOut(): Step {
-	const parameters = { fieldToSplitOut: 'data.content', options: {} };
-	return { name: 'Split Out', type: 'n8n-nodes-base.splitOut', typeVersion: 1, parameters };
-}
-
-/** A workflow of these steps, in one execution. A webhook with the workflow's id starts it and responds at once. */
-function steps(...all: ReadonlyArray<(fleet: Served) => Step>): Omit<Way, 'name'> {
-	return {
-		workflow: (id, fleet) => chain(id, fleet.id, [webhook(id), ...all.map((step) => step(fleet))]),
-		start: async (main, id) => assert.equal((await main.webhook(id, {})).status, 200),
-	};
-}
-
-function webhook(path: string): Step {
-	const parameters = { httpMethod: 'POST', path, responseMode: 'onReceived', options: {} };
-	return { name: 'Webhook', type: 'n8n-nodes-base.webhook', typeVersion: 2, webhookId: path, parameters };
 }
