@@ -29,8 +29,8 @@ interface World {
 	restart?: number;
 	/** The response to a request with a dead token; HTTP 403 by default. */
 	dead?: () => Response;
-	/** The response to a request of this kind and time in minutes instead of its own. */
-	fault?: (kind: Kind, minute: number) => Response | undefined;
+	/** What requests get from one minute to another instead of their own response: those of these kinds, or all. */
+	faults?: Array<[from: number, to: number, respond: () => Response, kinds?: Kind[]]>;
 	/** n8n's credentials of the same login, each with a dead token at first. */
 	credentials?: number;
 	/** Paths that each poll requests after the list, whatever becomes of them. */
@@ -49,7 +49,7 @@ const deadline = { ms: 36_000, failure: () => failureOf({ message: 'too late' })
 /** Plays a world to its end, and counts the polls that fail and the sign-ins. */
 async function live({ hours, dead = status(403), ...world }: World) {
 	const { time } = virtual;
-	const { life = Infinity, worksAfter = 0, restart = -1, backends = 1, loginMs = 100 } = world;
+	const { faults = [], life = Infinity, worksAfter = 0, restart = -1, backends = 1, loginMs = 100 } = world;
 	const issued = new Map<string, { at: number; backend: number }>();
 	let [failed, signIns, requests, next] = [0, 0, 0, 0];
 	const works = (token: string, backend: number) => {
@@ -66,8 +66,9 @@ async function live({ hours, dead = status(403), ...world }: World) {
 		await time.sleep(kind === 'login' ? loginMs : 100);
 		if (world.oncePerSecond === true && time.now() < next) return status(429)();
 		next = time.now() + 1000;
-		const fault = world.fault?.(kind, time.now() / MINUTE);
-		if (fault !== undefined) return fault;
+		const minute = time.now() / MINUTE;
+		const fault = faults.find(([from, to, , kinds = [kind]]) => from <= minute && minute < to && kinds.includes(kind));
+		if (fault !== undefined) return fault[2]();
 		const token =
 			kind === 'login'
 				? `token-${world.sameToken === true ? '' : issued.size}`
@@ -95,104 +96,59 @@ async function live({ hours, dead = status(403), ...world }: World) {
 	return { failed, signIns };
 }
 
-const during = (from: number, to: number, response: () => Response, kinds: Kind[]) => (kind: Kind, minute: number) =>
-	kinds.includes(kind) && minute >= from && minute < to ? response() : undefined;
-const all: Kind[] = ['login', 'list'];
 const records = ['/api/a/1', '/api/a/2', '/api/device/sn/x', '/api/device/sn/y'];
 const QUARTER = 15 * MINUTE;
+const EVER = Infinity;
+const forbidden: World = { hours: 48, faults: [[0, EVER, status(403), ['list']]] };
+const restarted: World = { hours: 4, restart: 70, dead: code(14101) };
+const short: World = { hours: 6, life: QUARTER, dead: code(14101) };
 
 test.each<[string, World, failed: number, signIns: number]>([
-	['a minute of redirects, then a restart', { hours: 6, restart: 72, fault: during(70, 71, status(302), all) }, 1, 3],
+	['a minute of redirects, then a restart', { hours: 6, restart: 72, faults: [[70, 71, status(302)]] }, 1, 3],
 	[
 		'a minute of pages of the list, then a restart',
-		{ hours: 6, restart: 72, fault: during(70, 71, page, ['list']) },
+		{ hours: 6, restart: 72, faults: [[70, 71, page, ['list']]] },
 		4,
 		3,
 	],
-	[
-		'ten minutes of HTTP 403, then a restart',
-		{ hours: 6, restart: 80, fault: during(70, 80, status(403), all) },
-		10,
-		4,
-	],
+	['ten minutes of HTTP 403, then a restart', { hours: 6, restart: 80, faults: [[70, 80, status(403)]] }, 10, 4],
 	[
 		'ten minutes of HTTP 403 an hour after a record without rights, then a restart',
 		{
-			hours: 6,
-			restart: 80,
-			records: ['/api/a/1'],
-			fault: (kind, minute) =>
-				during(1, 2, status(403), ['record'])(kind, minute) ??
-				during(70, 80, status(403), ['list', 'record'])(kind, minute),
+			...{ hours: 6, restart: 80, records: ['/api/a/1'] },
+			faults: [
+				[1, 2, status(403), ['record']],
+				[70, 80, status(403), ['list', 'record']],
+			],
 		},
 		11,
 		5,
 	],
-	[
-		'ten minutes of redirects, then a restart',
-		{ hours: 6, restart: 80, fault: during(70, 80, status(302), all) },
-		11,
-		5,
-	],
+	['ten minutes of redirects, then a restart', { hours: 6, restart: 80, faults: [[70, 80, status(302)]] }, 11, 5],
 	[
 		'a user who is blocked for ten minutes',
-		{ hours: 6, restart: 70, fault: during(70, 80, code(14202), ['login']) },
+		{ hours: 6, restart: 70, faults: [[70, 80, code(14202), ['login']]] },
 		10,
 		4,
 	],
-	[
-		'a login that gets HTTP 502 for an hour',
-		{ hours: 4, restart: 70, dead: code(14101), fault: during(70, 130, status(502), ['login']) },
-		60,
-		242,
-	],
-	[
-		'a user who is blocked for two hours',
-		{ hours: 4, restart: 70, dead: code(14101), fault: during(70, 190, code(14202), ['login']) },
-		120,
-		26,
-	],
-	['a list that always gets HTTP 403', { hours: 48, fault: during(0, Infinity, status(403), ['list']) }, 2880, 118],
-	[
-		'a list that always gets HTTP 403, if the sign-in is slow',
-		{ hours: 48, loginMs: 8000, fault: during(0, Infinity, status(403), ['list']) },
-		2880,
-		113,
-	],
-	[
-		'a list that always gets HTTP 403, if each token is the same',
-		{ hours: 48, sameToken: true, fault: during(0, Infinity, status(403), ['list']) },
-		2880,
-		118,
-	],
+	['a login that gets HTTP 502 for an hour', { ...restarted, faults: [[70, 130, status(502), ['login']]] }, 60, 242],
+	['a user who is blocked for two hours', { ...restarted, faults: [[70, 190, code(14202), ['login']]] }, 120, 26],
+	['a list that always gets HTTP 403', forbidden, 2880, 118],
+	['a list that always gets HTTP 403, if the sign-in is slow', { ...forbidden, loginMs: 8000 }, 2880, 113],
+	['a list that always gets HTTP 403, if each token is the same', { ...forbidden, sameToken: true }, 2880, 118],
 	[
 		'records without rights',
-		{ hours: 12, life: 2 * QUARTER, records, fault: during(0, Infinity, status(403), ['record']) },
+		{ hours: 12, life: 2 * QUARTER, records, faults: [[0, EVER, status(403), ['record']]] },
 		0,
 		145,
 	],
 	['a tight limit', { hours: 6, life: QUARTER, oncePerSecond: true }, 0, 46],
-	[
-		'two credentials of one user',
-		{ hours: 12, life: QUARTER, onePerUser: true, credentials: 2, dead: code(14101) },
-		0,
-		45,
-	],
-	['tokens that work after 300 ms', { hours: 6, life: QUARTER, worksAfter: 300, dead: code(14101) }, 0, 23],
+	['two credentials of one user', { ...short, hours: 12, onePerUser: true, credentials: 2 }, 0, 45],
+	['tokens that work after 300 ms', { ...short, worksAfter: 300 }, 0, 23],
 	['tokens that work after 300 ms, without a code', { hours: 6, life: QUARTER, worksAfter: 300 }, 0, 23],
 	['backends with their own tokens', { hours: 1, backends: 2, dead: status(401) }, 0, 60],
-	[
-		'a login that gets code 9999',
-		{ hours: 1, dead: code(14101), fault: during(0, Infinity, code(9999), ['login']) },
-		60,
-		12,
-	],
-	[
-		'a login that gets no token',
-		{ hours: 1, dead: code(14101), fault: during(0, Infinity, code(0), ['login']) },
-		60,
-		12,
-	],
+	['a login that gets code 9999', { hours: 1, dead: code(14101), faults: [[0, EVER, code(9999), ['login']]] }, 60, 12],
+	['a login that gets no token', { hours: 1, dead: code(14101), faults: [[0, EVER, code(0), ['login']]] }, 60, 12],
 ])(
 	'%s',
 	async (_name, world, failed, signIns) => {
