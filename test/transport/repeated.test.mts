@@ -4,8 +4,7 @@ import { z } from 'zod/v4';
 import { WORDING, type Wording } from '../../nodes/DeviceManagement/core/errors/failureOf.ts';
 import { forgetAccounts } from '../../nodes/DeviceManagement/transport/account.ts';
 import { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
-import { hurry, useBenches } from '../../testbed/jest.mts';
-import { operations } from '../../testbed/operations.mts';
+import { hurry } from '../../testbed/jest.mts';
 import { FakeN8n, responseOf, settled, SIGNED_OUT } from './fakes.mts';
 
 beforeEach(forgetAccounts);
@@ -27,24 +26,6 @@ const TROUBLES: ReadonlyArray<readonly [string, isInDoubt: boolean, respond: () 
 /** Someone adds an operation with words of its own. */
 beforeAll(() => void Object.assign(WORDING, { rename: WORDING.list }));
 afterAll(() => void Reflect.deleteProperty(WORDING, 'rename'));
-
-const open = useBenches();
-
-/** By its sign-in, an account may be locked. */
-test.each([
-	[1, 2, undefined],
-	[9, 2, /^The sign-in failed. A service inside the platform didn't respond \(code 10002: .*\)$/],
-])('a sign-in that gets code 10002 %i times is sent %i times', async (troubles, logins, message) => {
-	hurry();
-	let left = troubles;
-	const fault = ({ kind }: { kind: string }) => (kind === 'login' && left-- > 0 ? { code: 10002 } : undefined);
-	const { run, login, platform } = await open({ fault });
-	const input = Array.from({ length: 8 }, () => ({}));
-	const { error } = await run({ ...operations.count, options: { maxRetries: 10 } }, { credential: login, input });
-	if (message === undefined) expect(error).toBeUndefined();
-	else expect(error?.message.replace(/ \[item \d\]$/, '')).toMatch(message);
-	expect(platform.requests.filter(({ kind }) => kind === 'login')).toHaveLength(logins);
-});
 
 describe.each(TROUBLES)('after %s', (_name, isInDoubt, respond) => {
 	test.each([
