@@ -33,7 +33,7 @@ test('an unknown operation is refused before any request', async () => {
 test('a bad value is refused before any request, with the item only if there are several', async () => {
 	for (const input of [[{}], [{}, {}]]) {
 		const { error } = await bench.run({ ...request, path: '/admin' }, { input });
-		expect(error?.message).toBe(`'Path' does not begin with /api${input.length > 1 ? ' [item 0]' : ''}`);
+		expect(error?.message).toBe(`'Path' doesn't start with /api${input.length > 1 ? ' [item 0]' : ''}`);
 		expect(error).toMatchObject({ context: expect.objectContaining({ itemIndex: 0 }) });
 	}
 	expect(bench.platform.requests).toEqual([]);
@@ -62,7 +62,7 @@ describe('under “continue”, only the item with the bad value fails', () => {
 	test('a credential that can’t be used fails every item and sends nothing', async () => {
 		await bench.engine.editCredential(bench.apiKey, { apiKey: ' ' });
 		const result = await bench.run(getMany, { input: [{}, {}], onError: 'continueRegularOutput' });
-		const error = "'API Key' in the Device Management API credential is empty";
+		const error = "'API Key' in the credential is empty";
 		expect(jsonOf(result)).toMatchObject([0, 1].map((item) => ({ error: `${error} [item ${item}]` })));
 		expect(bench.platform.requests).toEqual([]);
 	});
@@ -78,9 +78,9 @@ test.each<Refused>([
 	[{ apiKey: 'key\nX: y' }, "'API Key' or 'Key Prefix' {} has a character that can't be sent"],
 	[{ ...LOGIN, loginName: ' ' }, "'Login Name' {} is empty"],
 	[{ ...LOGIN, password: '' }, "'Password' {} is empty"],
-	[{ ...LOGIN, passwordFormat: 'md5' }, "'Password' {} is not an MD5 value"],
+	[{ ...LOGIN, passwordFormat: 'md5' }, "'Password' {} isn't an MD5 hash"],
 	...['', 'api/user/login', '//elsewhere.example/login', '/', '/login?x=1'].map(
-		(loginPath): Refused => [{ ...LOGIN, loginPath }, "'Login Path' {} is not a path"],
+		(loginPath): Refused => [{ ...LOGIN, loginPath }, "'Login Path' {} isn't a path"],
 	),
 ])('a credential with %j is refused: %s', (data, message) => {
 	const valid = { baseUrl: 'https://a.example', apiKey: 'key', loginName: 'demo', password: 'pass' };

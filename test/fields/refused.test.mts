@@ -45,7 +45,7 @@ type Row = [message: string, label: string, ...wrong: Parameters[]];
 const WRONG_TYPE = '{} has a value of the wrong type';
 const oneOf = (...choices: string[]) => `{} has an unknown value. Use one of: ${choices.join(', ')}`;
 const NO_VALUE = "{} under 'Filters' has no value";
-const NO_STATUS = '{} is not a whole number from -2147483648 to 2147483647';
+const NO_STATUS = '{} must be a whole number from -2,147,483,648 to 2,147,483,647';
 const CUT = 'The text of {} is cut in the middle of a character';
 const TOO_LONG = 'The number in {} is too long for n8n';
 
@@ -79,8 +79,8 @@ const REFUSED: readonly Row[] = [
 	['{} is null instead of an object', 'Filters', filters(null)],
 	['{} is text of 9 characters instead of an object', 'Filters', filters('"harbour"')],
 	['{} is a list of 1 instead of an object', 'Filters', filters([{ name: 'harbour' }])],
-	['{} is not a whole number of 1 or more', 'Limit', ...[0, 1.5, 2 ** 53, NaN, NOTHING, ...NO_NUMBERS].map(limit)],
-	['{} is not a whole number of 0 or more', 'Skip', ...[-1, 0.5, 2 ** 53, ...NO_NUMBERS].map(option('skip'))],
+	['{} must be a whole number of 1 or more', 'Limit', ...[0, 1.5, 2 ** 53, NaN, NOTHING, ...NO_NUMBERS].map(limit)],
+	['{} must be a whole number of 0 or more', 'Skip', ...[-1, 0.5, 2 ** 53, ...NO_NUMBERS].map(option('skip'))],
 	limited('Page Size', 'pageSize', 1, 10_000),
 	limited('Parallel Requests', 'parallelRequests', 1, 16),
 	limited('Timeout (Milliseconds)', 'timeout', 1, 3_600_000),
@@ -98,7 +98,7 @@ const REFUSED: readonly Row[] = [
 	['{} has no value in "1"', 'Body', body(WITH_HOLE)],
 	["{} isn't a JSON object", CRITERIA, ...['[1]', '5', 'null', '"x"', [1], DEEP].map(filter('body'))],
 	['{} is nothing instead of JSON', 'Body', body(NOTHING)],
-	['{} contains something that is not JSON', 'Body', body(() => {}), body(CYCLE)],
+	["{} contains something that isn't JSON", 'Body', body(() => {}), body(CYCLE)],
 	['{} has no value in "a"', 'Body', ...[NOTHING, NaN, new Map([[1, 2]]), new Date('x')].map((a) => body({ a }))],
 	['{} has no value in "b.c.1"', CRITERIA, filter('body')({ a: 1, b: { c: [1, NOTHING] } })],
 	['The serial number in {} is empty', 'Device', ...[' ', NOTHING, null, '\n'].map(device)],

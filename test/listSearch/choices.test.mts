@@ -74,9 +74,9 @@ it('lists a group by its ID if the filter would also find another group by its n
 const A = { attributes: { a: 1 } };
 it.each<[why: string, devices: object[], method: string, rule: INodeParameters | undefined]>([
 	['The platform lists no devices', [], 'searchGroups', undefined],
-	['None of 1 devices has a value here', [{ group: null }], 'searchGroups', undefined],
-	['None of 1 devices has a value here', [{ attributes: null }], 'searchAttributes', {}],
-	['None of 1 devices has a value here', [A], 'searchValues', { field: 'attributes', attribute: ' b ' }],
+	['None of 1 device has a value here', [{ group: null }], 'searchGroups', undefined],
+	['None of 1 device has a value here', [{ attributes: null }], 'searchAttributes', {}],
+	['None of 1 device has a value here', [A], 'searchValues', { field: 'attributes', attribute: ' b ' }],
 	["'Attribute' is empty", [A], 'searchValues', { field: 'attributes' }],
 ])('says why it lists nothing: %s', async (message, devices, method, rule) => {
 	have(...devices);

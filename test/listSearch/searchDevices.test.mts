@@ -138,7 +138,7 @@ describe('with a filter', () => {
 });
 
 test.each([
-	['a credential', { baseUrl: 'devices.example.com' }, '', /^'Base URL' in the credential does not start with http/],
+	['a credential', { baseUrl: 'devices.example.com' }, '', /^'Base URL' in the credential doesn't start with http/],
 	['a text', {}, '\ud83d', /^The text of 'Name' is cut/],
 ])('a failure of %s is reported before any request', async (_what, data, text, message) => {
 	await bench.engine.editCredential(bench.apiKey, data);

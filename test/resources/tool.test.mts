@@ -76,7 +76,7 @@ describe('an unusable value is refused, with what to change', () => {
 	const NO_KEY = { ...EMPTY, attributes_pair_key: '', attributes_pair_value: 'x' };
 
 	test.each<[string, Parameters, Arguments, message: string, remedy: string]>([
-		['words for a number', limited, { Limit: 'all' }, "'Limit' is not a whole", 'Enter 1 or more'],
+		['words for a number', limited, { Limit: 'all' }, "'Limit' must be a whole", 'Enter 1 or more'],
 		['a filter that is null', { ...count, filters: { name: '={{ null }}' } }, {}, "'Name' under 'Filters'", USE_EMPTY],
 		['only commas for tags', narrowed, { ...EMPTY, tags: ', ,' }, "'Tags' under 'Filters'", USE_EMPTY],
 		['empty criteria', narrowed, { ...EMPTY, body: '{}' }, "'Search Criteria (JSON)' under 'Filters'", USE_EMPTY],

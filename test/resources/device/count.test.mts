@@ -24,8 +24,8 @@ test.each([undefined, '2.5', 0, -1, 2.5])(
 	'makes no count up for a total of %j: the item fails',
 	async (totalElements) => {
 		await expect(runAlone(count, () => ({ content: [{ id: 'x' }], totalElements }))).rejects.toMatchObject({
-			message: "The platform's response has no total number of devices ('totalElements')",
-			details: { remedy: expect.stringContaining("'Get Many' to return all devices") },
+			message: "The platform returned no total ('totalElements')",
+			details: { remedy: expect.stringContaining("'Get Many' with 'Return All'") },
 		});
 	},
 );

@@ -110,7 +110,7 @@ describe('If Not Found', () => {
 		expect(pairedItemsOf(result)).toEqual([0, 1]);
 		const { error } = await read([{ sn: '$& {outside}' }]);
 		expect(error?.description).toMatch(/^Check the serial number.* set 'If Not Found' under 'Options'\.$/);
-		const success = 'No device has the serial number $& {outside}: the platform returned a success without data';
+		const success = 'No device has the serial number $& {outside}: the response has no data';
 		if (faults.indexOf(fault) > 2) expect(error?.message).toBe(success);
 	});
 
