@@ -7,11 +7,13 @@ export class Checks {
 	/** @param only a part runs if its title matches */
 	constructor(private readonly only = /^/) {}
 
-	/** A part of the run. If it throws, it counts as failed, and the next part runs. */
+	/** A part of the run, and how long it took. If it throws, it counts as failed, and the next part runs. */
 	async part(title: string, work: () => Promise<void>): Promise<void> {
 		if (!this.only.test(title)) return;
 		console.log(`\n${title}`);
+		const begun = Date.now();
 		await work().catch((error: unknown) => this.fail('runs to its end', error));
+		console.log(`  ${Math.round((Date.now() - begun) / 1000)} s`);
 	}
 
 	/** Passes unless `attempt` throws. Returns whether it passed. */

@@ -3,6 +3,7 @@ import type { Credential, N8nInstance } from '../../testbed/n8n/instance.mts';
 import { type ExampleWorkflow, exampleFleet, keyCredential, startTenants } from '../../testbed/n8n/examples.mts';
 import { startMailServer } from '../../testbed/n8n/mailServer.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
+import type { NodeResults } from '../../testbed/n8n/results.mts';
 import type { Services } from '../../testbed/n8n/services.mts';
 import { type Device, startPlatform } from '../../testbed/platform/server.mts';
 import { triggerType } from '../../testbed/watch.mts';
@@ -16,13 +17,25 @@ export interface ExampleSetup extends Servers {
 	n8n: N8nInstance;
 	main: Main;
 	workflow: ExampleWorkflow;
-	/** The devices of `platform`. */
+	/** The devices of `platform`. With a hostile fleet, all platforms have these. */
 	devices: readonly Device[];
+	/** What it put out when it polled by itself; empty for an example that doesn't. */
+	polled: NodeResults;
 	/** The devices of `watched` that went offline after the first poll. */
 	wentOffline: readonly Device[];
 	/** What callers of forms, webhooks and tools send. */
 	callersSecret: string;
 	checks: Checks;
+}
+
+/** Throws unless what the example puts out is right. */
+export type Show = (given: ExampleSetup) => Promise<void>;
+
+export interface Example {
+	/** Each with the usual fleet, in this order. */
+	promises?: Readonly<Record<string, Show>>;
+	/** With any fleet. */
+	anyFleet: Show;
 }
 
 export async function startServers(services: Services) {

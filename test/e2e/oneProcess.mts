@@ -15,23 +15,13 @@ import { triggerType } from '../../testbed/watch.mts';
 import type { Checks } from './checks.mts';
 import { examples } from './examples.mts';
 import { ownCredentials, type Servers, startServers, withOwn } from './exampleSetup.mts';
-import { hostileFleet } from './hostileFleet.mts';
 import { newUser } from './newUser.mts';
 import { sharedSignIn } from './pages.mts';
-import { pictureTaker, SCALE, takeOtherPictures } from './pictures.mts';
 
-/**
- * @param n8n a new one, without the package
- * @param takesPictures whether it replaces the pictures of the docs
- */
-export async function oneProcess(
-	n8n: N8nInstance,
-	services: Services,
-	checks: Checks,
-	takesPictures: boolean,
-): Promise<void> {
+/** @param n8n a new one, without the package */
+export async function oneProcess(n8n: N8nInstance, services: Services, checks: Checks): Promise<void> {
 	const servers = await startServers(services);
-	const { platform, mailServer } = servers;
+	const { platform } = servers;
 	const own = ownCredentials(servers);
 	const workflows = new Map(
 		[...(await exampleWorkflows())].map(([name, example]) => [name, withOwn(own, filledIn(example))]),
@@ -45,18 +35,13 @@ export async function oneProcess(
 	const wentOffline = await publish(main, workflows, servers);
 	const setup = { ...servers, n8n, main, wentOffline, callersSecret, checks };
 	const browser = findBrowser();
-	const editor = browser && services.add(await Editor.open(browser, main.url, n8n.owner, takesPictures ? SCALE : 1));
-	const look = editor && takesPictures ? await pictureTaker(editor, platform) : async () => {};
+	const editor = browser && services.add(await Editor.open(browser, main.url, n8n.owner));
 	// First, because n8n selects the credential that changed last, and a sign-in changes it.
-	if (editor) await checks.part('A new user in the editor', async () => await newUser({ ...setup, editor, look }));
+	if (editor) await checks.part('A new user in the editor', async () => await newUser({ ...setup, editor }));
 	else checks.skip('NOT TRIED: the new user in the editor. There is no Chromium here; install one, and it is found.');
 	await checks.part('The credential in HTTP Request', async () => await sharedSignIn(main, platform, checks));
 	await checks.part('Many requests', async () => await manyRequests(n8n, checks));
 	await examples(setup, workflows);
-	await checks.part('Examples with a hostile fleet', async () => await hostileFleet(setup, workflows));
-	if (editor && takesPictures) {
-		await checks.part('Other pictures', async () => await takeOtherPictures(editor, look, mailServer.mails));
-	}
 }
 
 /** Saves all examples, and publishes those that poll. Then devices go offline, which it returns. */

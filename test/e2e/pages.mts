@@ -10,9 +10,6 @@ import type { EmbeddedPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
 import { byHand, newId } from './runs.mts';
 
-/** The address of the platform on the pages, and in their pictures. The serial number on them exists in the embedded fleet. */
-export const EXAMPLE_ADDRESS = 'https://devices.example.com';
-
 const MANUAL = 'n8n-nodes-base.manualTrigger';
 
 /** As docs/connect.md says. */

@@ -1,8 +1,8 @@
 /**
  * The packed package in a real n8n, headless, against the embedded platform: `npm run test:e2e`. With `-- --queue` in queue mode,
  * with `-- --hosts` the trigger on n8n's three hosts, with `-- --n8n 2.35.7,pinned` in those versions, one after the other.
- * `-- --pictures` takes the pictures of the docs along the way. Slow and large (each version is fetched once), so apart from
- * `npm test`. Ends with a line `N passed, N failed`; `-- --json FILE` writes it for programs.
+ * Slow and large (each version is fetched once), so apart from `npm test`. Ends with a line `N passed, N failed`; `-- --json FILE`
+ * writes it for programs.
  */
 import { Command, Option } from 'commander';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -29,24 +29,13 @@ const options = new Command('npm run test:e2e --')
 	.description('Runs the packed package in a real n8n, against the embedded platform.')
 	.addOption(new Option('--queue', QUEUE).conflicts('hosts'))
 	.option('--fetch', 'only fetches n8n and runs nothing')
-	.addOption(
-		new Option('--pictures', 'takes the pictures of the docs again; needs Chromium').conflicts(['queue', 'hosts']),
-	)
 	.option('--hosts', "the trigger on n8n's three hosts of polling triggers; about 15 minutes")
 	.option('--n8n <versions>', 'in these versions: oldest, pinned, newest, or numbers; separated by commas', 'pinned')
 	.option('--only <pattern>', 'only the parts whose title matches, like "hostile|pages"')
 	.option('--json <file>', "writes the numbers of tests there, under jest's names, and what was skipped")
 	.allowExcessArguments(false)
 	.parse()
-	.opts<{
-		queue?: true;
-		fetch?: true;
-		hosts?: true;
-		pictures?: true;
-		n8n: string;
-		only?: string;
-		json?: string;
-	}>();
+	.opts<{ queue?: true; fetch?: true; hosts?: true; n8n: string; only?: string; json?: string }>();
 const isStopping = stopSignal();
 try {
 	process.exitCode = await runAll(versionsIn(options.n8n, await pinnedVersion()));
@@ -83,10 +72,7 @@ async function run(host: N8nHost, checks: Checks): Promise<void> {
 	const shown = async () => {
 		if (foundation) await queueMode(host, folder, foundation, checks);
 		else if (options.hosts) await pollHosts(host, folder, services, checks);
-		else {
-			const n8n = services.add(new N8nInstance(host, folder));
-			await oneProcess(n8n, services, checks, options.pictures ?? false);
-		}
+		else await oneProcess(services.add(new N8nInstance(host, folder)), services, checks);
 	};
 	try {
 		await Promise.race([shown(), aborted(isStopping)]);

@@ -8,11 +8,8 @@ import { z } from 'zod/v4';
 import { CALLER, type ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
 import type { NodeResults } from '../../testbed/n8n/results.mts';
-import type { Device, EmbeddedPlatform, Fleet, Settings } from '../../testbed/platform/server.mts';
+import type { Device, EmbeddedPlatform, Settings } from '../../testbed/platform/server.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
-
-/** How many devices a part of a fleet has: few, so that there are many parts. */
-const PART = 150;
 
 /** Runs a copy of a workflow as a click does, from its first node. */
 export async function byHand(main: Main, workflow: ExampleWorkflow): Promise<NodeResults> {
@@ -135,28 +132,6 @@ export function simplified(device: Device) {
 	// A hostile device may lack its group.
 	const names = { modelName: model?.name ?? null, groupName: group?.name ?? null };
 	return { id, sn, onlineStatus, status, ...names, tags, description, createTime, updateTime };
-}
-
-/**
- * Runs a copy of an example that reads a fleet part by part, with small parts.
- * @returns its results
- * @throws AssertionError unless its executions read each device of the fleet once
- */
-export async function runInParts(
-	main: Main,
-	{ devices }: Pick<Fleet, 'devices'>,
-	workflow: ExampleWorkflow,
-): Promise<NodeResults> {
-	const text = JSON.stringify(workflow.nodes);
-	const limit = '"name":"limit","type":"number","value":';
-	const nodes: ExampleWorkflow['nodes'] = JSON.parse(text.replace(`${limit}1000`, `${limit}${PART}`));
-	const id = await main.create({ ...workflow, nodes, id: newId() });
-	const results = await main.execute(id, 'Start');
-	const executions = await main.executions(id);
-	const parts = await Promise.all(executions.map(async (execution) => await main.results(execution)));
-	const read = parts.flatMap((part) => serialNumbers(part['Get this part']?.items ?? []));
-	assert.deepEqual(read.sort(), serialNumbers(devices).sort());
-	return results;
 }
 
 const itemsSchema = z.array(z.looseObject({ sn: z.string().optional() }));

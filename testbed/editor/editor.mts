@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { z } from 'zod/v4';
 
 import type { Owner } from '../n8n/main.mts';
-import { CredentialForm, nextFrame, NodePanel, pick } from './form.mts';
-import { type Frame, placeOf } from './frame.mts';
+import { CredentialForm, NodePanel, pick } from './form.mts';
 
 const browsers = [
 	'/usr/bin/chromium',
@@ -14,16 +13,11 @@ const browsers = [
 	'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ];
 
-/** The size of the browser window. It shows the whole form of most nodes, and five whole columns of a table of devices. */
+/** The size of the browser window. It shows the whole form of most nodes. */
 const SIZE = { width: 1346, height: 1130 };
 
 /** Long enough for a busy machine. Usually, each step takes a second. */
 const LONGEST_MS = 30_000;
-
-/** No picture has messages in the corner, hints, notes, and the buttons on the canvas, which may cover the workflow. */
-const HIDDEN = ['canvas-controls', 'execute-workflow-button', 'workflow-chat-button', 'sticky']
-	.map((id) => `[data-test-id="${id}"]`)
-	.concat('[class*="nodeButtonsWrapper"]', '.el-notification', '.n8n-tooltip');
 
 const savedSchema = z.object({
 	data: z.object({ nodes: z.array(z.object({ type: z.string(), parameters: z.record(z.string(), z.unknown()) })) }),
@@ -47,9 +41,8 @@ export class Editor {
 	 * Opens the editor and signs in.
 	 * @param browser path of a Chromium
 	 * @param url of an n8n that has this owner
-	 * @param scale pixels of a picture for each pixel of the page
 	 */
-	static async open(browser: string, url: string, { email, password }: Owner, scale = 1): Promise<Editor> {
+	static async open(browser: string, url: string, { email, password }: Owner): Promise<Editor> {
 		selectors.setTestIdAttribute('data-test-id');
 		const chrome = await chromium.launch({
 			executablePath: browser,
@@ -58,7 +51,6 @@ export class Editor {
 		const context = await chrome.newContext({
 			baseURL: url,
 			viewport: SIZE,
-			deviceScaleFactor: scale,
 			locale: 'en-GB',
 			timezoneId: 'UTC',
 			reducedMotion: 'reduce',
@@ -172,25 +164,6 @@ export class Editor {
 		await this.page.keyboard.press('Control+s');
 		const { nodes } = savedSchema.parse(await (await saved).json()).data;
 		return nodes.find(({ type }) => type.startsWith('n8n-nodes-device-management.'))?.parameters ?? {};
-	}
-
-	/**
-	 * Takes a picture (PNG).
-	 * @param frame the part of the screen; undefined: all of it
-	 */
-	async picture(frame?: Frame): Promise<Buffer> {
-		// The picture is of the page, not of what the pointer happened to rest on.
-		await this.page.mouse.move(SIZE.width / 2, 2);
-		await nextFrame(this.page);
-		await this.page.evaluate(async () => {
-			await Promise.all(Array.from(document.images, async (image) => await image.decode().catch(() => undefined)));
-		});
-		return await this.page.screenshot({
-			...(frame && { clip: await placeOf(this.page, frame) }),
-			animations: 'disabled',
-			caret: 'hide',
-			style: `${HIDDEN.join(', ')} { display: none !important }`,
-		});
 	}
 
 	private node(name: string): Locator {

@@ -51,16 +51,12 @@ export class CredentialForm extends Form {
 		await this.root.getByTestId('credentials-config-container-test-success').waitFor();
 	}
 
-	/**
-	 * Waits for the red box, opens its details and returns all its words.
-	 * @param look runs while the details are open
-	 */
-	async refused(look: () => Promise<void>): Promise<string> {
+	/** Waits for the red box, opens its details and returns all its words. */
+	async refused(): Promise<string> {
 		const box = this.root
 			.locator('.el-tag--danger:visible')
 			.filter({ hasText: 'Couldn’t connect with these settings' });
 		await box.getByText('More details').click();
-		await look();
 		return await box.innerText();
 	}
 
@@ -164,25 +160,6 @@ export class NodePanel extends Form {
 		return this.page.getByTestId('rlc-item').filter({ hasText: text });
 	}
 
-	/** Makes the output wider and the input narrower. */
-	async widenOutput(): Promise<void> {
-		const box = await this.root.getByTestId('panel-drag-button').boundingBox();
-		if (box === null) throw new Error('The panel has no handle');
-		const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-		await this.page.mouse.move(x, y);
-		await this.page.mouse.down();
-		for (const way of [60, 130, 130]) {
-			await this.page.mouse.move(x - way, y);
-			await nextFrame(this.page);
-		}
-		await this.page.mouse.up();
-	}
-
-	/** Shows the form from its first field. */
-	async scrollToTop(): Promise<void> {
-		await this.root.getByTestId('node-parameters').getByTestId('parameter-item').first().scrollIntoViewIfNeeded();
-	}
-
 	/** Runs this step. */
 	async execute(): Promise<void> {
 		await this.root.getByTestId('node-execute-button').click();
@@ -201,12 +178,6 @@ export class NodePanel extends Form {
 		);
 	}
 
-	/** Chooses how the output is shown, and waits for a text in it. */
-	async showOutputAs(mode: 'Table' | 'JSON', text: string): Promise<void> {
-		await this.output.getByRole('radio', { name: mode }).click();
-		await this.output.getByTestId('ndv-data-container').getByText(text).first().waitFor();
-	}
-
 	async close(): Promise<void> {
 		await this.root.getByTestId('ndv-close-button').click();
 		await this.root.waitFor({ state: 'hidden' });
@@ -214,7 +185,7 @@ export class NodePanel extends Form {
 }
 
 /** The words above a field; n8n puts a star behind those of one that has to be filled in. */
-export function caption(page: Page, label: string): Locator {
+function caption(page: Page, label: string): Locator {
 	const words = label.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 	return page.locator('label .n8n-text').filter({ hasText: new RegExp(`^\\s*${words}\\s*\\*?\\s*$`) });
 }
@@ -222,13 +193,6 @@ export function caption(page: Page, label: string): Locator {
 /** Takes an option from the list that is open. */
 export async function pick(page: Page, option: string): Promise<void> {
 	await page.locator('.el-select-dropdown__item:visible').getByText(option, { exact: true }).click();
-}
-
-/** Waits until the browser has drawn what was changed so far. */
-export async function nextFrame(page: Page): Promise<void> {
-	await page.evaluate(async () => {
-		await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-	});
 }
 
 /** n8n takes what was typed over a moment after the last key: that moment passes on the page's own clock. */
