@@ -1,4 +1,4 @@
-/** What the forms of examples make of a spreadsheet: the Code node that reads the rows, without n8n. test/e2e/examples.mts has real files. */
+/** What the forms of examples make of a spreadsheet: the Code node that reads the rows, without n8n. test/e2e/sheetExamples.mts has real files. */
 import { runInThisContext } from 'node:vm';
 import { z } from 'zod/v4';
 

@@ -4,14 +4,13 @@
  */
 import assert from 'node:assert/strict';
 
-import { type ExampleWorkflow, exampleWorkflows } from '../../testbed/n8n/examples.mts';
+import { type ExampleWorkflow, exampleWorkflow, exampleWorkflows } from '../../testbed/n8n/examples.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
-import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { NodeResults } from '../../testbed/n8n/results.mts';
 import { hostileFleets } from '../../testbed/platform/hostileFleet.mts';
 import { triggerType } from '../../testbed/watch.mts';
 import { AGENTS } from './agentExamples.mts';
-import type { Example, ExampleSetup } from './exampleSetup.mts';
+import type { Example, ExampleSetup, Show } from './exampleSetup.mts';
 import { LISTS } from './listExamples.mts';
 import { MAILS } from './mailExamples.mts';
 import { byHand, newestOf, newId } from './runs.mts';
@@ -29,24 +28,17 @@ const IN_QUEUE_MODE = ['nightly-inventory-postgres', 'poll-watch'];
 type Setup = Omit<ExampleSetup, 'devices' | 'polled' | 'workflow'>;
 
 export async function examples(setup: Setup, all: ReadonlyMap<string, ExampleWorkflow>): Promise<void> {
-	const { checks, main, platform } = setup;
+	const { checks, main } = setup;
 	await checks.part('Examples as their files are', async () => await unfilled(setup));
 	await checks.part('The switch of npm start', async () => await switchDevice(setup));
 	const workflows = [...all].filter(([name]) => !IN_QUEUE_MODE.includes(name));
 	assert.deepEqual([...EXAMPLES.keys()].sort(), workflows.map(([name]) => name).sort());
+	const polls = new Map<string, NodeResults>();
+	for (const [name, workflow] of workflows) polls.set(name, await lastPoll(main, workflow));
 	for (const [name, workflow] of workflows) {
-		const promises = Object.entries(EXAMPLES.get(name)?.promises ?? {});
-		if (promises.length === 0) continue;
-		await checks.part(`Example ${name}.json`, async () => {
-			const polled = await lastPoll(main, workflow);
-			for (const [promise, holds] of promises) {
-				platform.forget();
-				const devices = [...platform.fleet.devices];
-				await checks.check(promise, async () => await holds({ ...setup, workflow, devices, polled }));
-			}
-		});
+		const title = `Example ${name}.json, also with hostile fleets`;
+		await checks.part(title, async () => await run({ ...setup, workflow, polled: polls.get(name) ?? {} }, name));
 	}
-	await checks.part('Examples with a hostile fleet', async () => await hostile(setup, workflows));
 }
 
 /** An example that polls each minute has reported devices. Then it polls no more: to it, another fleet would be news. */
@@ -58,16 +50,23 @@ async function lastPoll(main: Main, workflow: ExampleWorkflow): Promise<NodeResu
 	return polled;
 }
 
-async function hostile(setup: Setup, workflows: ReadonlyArray<[string, ExampleWorkflow]>): Promise<void> {
+async function run(setup: Omit<ExampleSetup, 'devices'>, name: string): Promise<void> {
+	const example = EXAMPLES.get(name);
+	assert(example);
+	const check = async (promise: string, holds: Show) => {
+		setup.platform.forget();
+		const devices = [...setup.platform.fleet.devices];
+		await setup.checks.check(promise, async () => await holds({ ...setup, devices }));
+	};
+	for (const [promise, holds] of Object.entries(example.promises ?? {})) await check(promise, holds);
 	const platforms = [setup.platform, setup.watched, ...setup.tenants.values()];
-	for (const [name, workflow] of workflows) {
-		for (const [fleet] of hostileFleets()) {
-			// Each platform has its own copy.
-			for (const platform of platforms) platform.fleet = new Map(hostileFleets()).get(fleet) ?? platform.fleet;
-			const given = { ...setup, workflow, devices: [...setup.platform.fleet.devices], polled: {} };
-			await setup.checks.check(`${name}.json: ${fleet}`, async () => await EXAMPLES.get(name)?.anyFleet(given));
-		}
+	const before = platforms.map(({ fleet }) => fleet);
+	for (const [fleet] of hostileFleets()) {
+		// Each platform has its own copy.
+		for (const platform of platforms) platform.fleet = new Map(hostileFleets()).get(fleet) ?? platform.fleet;
+		await check(`runs with ${fleet}`, example.anyFleet);
 	}
+	for (const [at, platform] of platforms.entries()) platform.fleet = before[at] ?? platform.fleet;
 }
 
 /** They have no mail address and no caller. */

@@ -48,18 +48,15 @@ export async function nightlyInventoryInPostgres(given: Inventory): Promise<void
 async function nights(inventory: Inventory): Promise<void> {
 	const { fleet } = inventory.platform;
 	const listed = () => [...fleet.devices].sort(bySn).map(asColumns);
-	await inventory.checks.check(
-		'writes each listed device, marks removed ones as gone, and calls the monitor',
-		async () => {
-			const first = await run(inventory);
-			assert.deepEqual([first.present, first.gone, first.calls], [listed(), [], 1]);
-			const removed = [removeLast(inventory), removeLast(inventory)];
-			fleet.update(fleet.at(0).sn, { description: `Gate 'A' $1 \\ "B"`, tags: ['new', `it's`] });
-			fleet.add();
-			const next = await run(inventory);
-			assert.deepEqual([next.present, next.gone, next.calls], [listed(), serialNumbers(removed).sort(), 1]);
-		},
-	);
+	await inventory.checks.check('writes each listed device, marks removed ones, and calls the monitor', async () => {
+		const first = await run(inventory);
+		assert.deepEqual([first.present, first.gone, first.calls], [listed(), [], 1]);
+		const removed = [removeLast(inventory), removeLast(inventory)];
+		fleet.update(fleet.at(0).sn, { description: `Gate 'A' $1 \\ "B"`, tags: ['new', `it's`] });
+		fleet.add();
+		const next = await run(inventory);
+		assert.deepEqual([next.present, next.gone, next.calls], [listed(), serialNumbers(removed).sort(), 1]);
+	});
 	await inventory.checks.check('writes any text, and a status of any type as text', async () => {
 		inventory.platform.fleet = hostileFleets()[0][1];
 		const { present } = await run(inventory);
@@ -76,10 +73,8 @@ async function killed(inventory: Inventory): Promise<void> {
 	platform.fleet.add(returned);
 	const { sn } = removeLast(inventory);
 	await database.sql(
-		`CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(5); RETURN NEW; END'`,
-	);
-	await database.sql(
-		`CREATE TRIGGER slow BEFORE UPDATE ON device_inventory
+		`CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(5); RETURN NEW; END';
+		CREATE TRIGGER slow BEFORE UPDATE ON device_inventory
 			FOR EACH ROW WHEN (OLD.sn = '${platform.fleet.at(1000).sn}') EXECUTE FUNCTION wait()`,
 	);
 	const id = await n8n.main.create({ ...workflow, id: newId() });
@@ -88,17 +83,14 @@ async function killed(inventory: Inventory): Promise<void> {
 	await n8n.workerOf((await n8n.executions(id))[0]?.id ?? '').process.kill();
 	await until('the database goes on with the write', async () => (await others(database, `state <> 'idle'`)) === 0);
 	await database.sql('DROP FUNCTION wait CASCADE');
-	await checks.check(
-		'a worker killed during the write leaves all rows, all or none new, and marks none gone',
-		async () => {
-			const after = await rowsOf(inventory);
-			assert.deepEqual(serialNumbers(after), serialNumbers(before));
-			const listed = new Set(serialNumbers(before.filter(({ gone }) => gone === null)));
-			const seen = after.filter((row) => listed.has(row.sn) && row.sn !== sn).map((row) => row.seen);
-			assert.equal(new Set(seen).size, 1);
-			for (const row of after) if (listed.has(row.sn)) assert.equal(row.gone, null);
-		},
-	);
+	await checks.check('a worker killed during the write leaves all rows, all or none new, none gone', async () => {
+		const after = await rowsOf(inventory);
+		assert.deepEqual(serialNumbers(after), serialNumbers(before));
+		const listed = new Set(serialNumbers(before.filter(({ gone }) => gone === null)));
+		const seen = after.filter((row) => listed.has(row.sn) && row.sn !== sn).map((row) => row.seen);
+		assert.equal(new Set(seen).size, 1);
+		assert(after.every((row) => !listed.has(row.sn) || row.gone === null));
+	});
 	await checks.check('the next run marks what is gone by now, and a device that returned as present', async () => {
 		const { gone, present } = await run(inventory);
 		assert.deepEqual([gone, serialNumbers(present)], [[sn], listedIn(inventory)]);
@@ -122,16 +114,12 @@ async function failures(inventory: Inventory): Promise<void> {
 	await fails(inventory, 'a database that refuses the write', /PostgreSQL: .*"closed"/);
 	await database.sql('ALTER TABLE device_inventory DROP CONSTRAINT closed');
 	for (const [what, odd, reason] of [
-		['two devices with one serial number', { sn: one }, RegExp(`${allButOne} ${one} \\(listed twice\\)\\.`)],
-		[
-			'a device with an invalid character',
-			{ description: '\0' },
-			RegExp(`${allButOne} ${other} \\(an invalid character\\)\\.`),
-		],
+		['two devices with one serial number', { sn: one }, `${one} \\(listed twice\\)\\.`],
+		['a device with an invalid character', { description: '\0' }, `${other} \\(an invalid character\\)\\.`],
 	] as const) {
 		const change = (device: Record<string, unknown>) => (device['sn'] === other ? { ...device, ...odd } : device);
 		settings.changePage = ({ content, ...page }) => ({ ...page, content: content.map(change) });
-		await fails(inventory, what, reason);
+		await fails(inventory, what, RegExp(`${allButOne} ${reason}`));
 	}
 	settings.changePage = undefined;
 	// A refusal that the node itself does not retry.

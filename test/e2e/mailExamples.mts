@@ -73,16 +73,6 @@ export const MAILS: Readonly<Record<string, Example>> = {
 		}),
 	},
 	'low-battery': {
-		promises: {
-			'sends one mail about all devices with a low battery': sends(
-				'Low batteries: 2',
-				['RT1 (North): 19', 'RT2 (no group): 18'],
-				[
-					{ previous: 30, current: 19, ...inGroup('RT1', 'North') },
-					{ previous: 30, current: 18, ...inGroup('RT2') },
-				],
-			),
-		},
 		anyFleet: lists('Low batteries', ({ sn, group }) => `${named(sn)} (${named(group?.name)}): 19`, { current: 19 }),
 	},
 	'offline-devices': {
@@ -115,15 +105,6 @@ export const MAILS: Readonly<Record<string, Example>> = {
 	},
 	'person-in-charge': {
 		promises: {
-			'sends the devices of a poll to the people in charge of their groups': async ({
-				mailServer,
-				polled,
-				wentOffline,
-			}) => {
-				resultOf(polled, 'Send mail');
-				const texts = mailsAbout('Devices offline or', mailServer).map(({ text }) => text);
-				for (const { sn } of wentOffline) assert.equal(texts.join('\n').split(`${sn} (`).length, 2);
-			},
 			'sends each mail once, also if the mail server refuses one for seconds': async (given) => {
 				const { mails } = await toPeople(given, [451, 421]);
 				assert.deepEqual(mails, [NORTH, SOUTH, OTHERS]);

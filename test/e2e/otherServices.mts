@@ -2,15 +2,16 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { z } from 'zod/v4';
 
-/** GitHub's limits. */
-const openedSchema = z.looseObject({ title: z.string().max(256), body: z.string().max(65_536) });
-const editedSchema = z.looseObject({ state: z.enum(['open', 'closed']) });
+/** With GitHub's limits. */
+const issueSchema = z.object({
+	title: z.string().max(256),
+	body: z.string().max(65_536),
+	state: z.enum(['open', 'closed']).default('open'),
+});
 const questionSchema = z.object({
 	messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
 	tools: z.array(z.object({ function: z.looseObject({ name: z.string() }) })).default([]),
 });
-
-type Issue = { number: number } & z.infer<typeof openedSchema> & z.infer<typeof editedSchema>;
 
 /** Starts them. */
 export async function startOtherServices() {
@@ -22,12 +23,11 @@ export async function startOtherServices() {
 
 /** Keeps what it is told. `most`: it refuses to have more issues than this. `deleted`: numbers of issues that it had. */
 function issueTracker(app: FastifyInstance) {
-	const tracker = { issues: new Array<Issue>(), most: Infinity, deleted: new Set<number>() };
-	const { issues } = tracker;
+	const issues: Array<z.infer<typeof issueSchema> & { number: number }> = [];
+	const tracker = { issues, most: Infinity, deleted: new Set<number>() };
 	app.post('/repos/:owner/:repository/issues', (request, reply) => {
 		if (issues.length >= tracker.most) return reply.code(403).send({ message: 'API rate limit exceeded' });
-		const { title, body } = openedSchema.parse(request.body);
-		const issue: Issue = { number: issues.length + 1, title, body, state: 'open' };
+		const issue = { number: issues.length + 1, ...issueSchema.parse(request.body) };
 		issues.push(issue);
 		return reply.code(201).send(issue);
 	});
@@ -36,8 +36,7 @@ function issueTracker(app: FastifyInstance) {
 		if (tracker.deleted.has(wanted)) return reply.code(410).send({ message: 'This issue was deleted' });
 		const issue = issues.find(({ number }) => number === wanted);
 		if (issue === undefined) return reply.code(404).send({ message: 'Not Found' });
-		issue.state = editedSchema.parse(request.body).state;
-		return issue;
+		return Object.assign(issue, issueSchema.pick({ state: true }).parse(request.body));
 	});
 	return tracker;
 }
@@ -49,17 +48,15 @@ function chatModel(app: FastifyInstance) {
 		const asked = questionSchema.parse(request.body);
 		const order = model.requests.push(asked);
 		const last = asked.messages.at(-1);
-		const isDone = last?.role === 'tool';
 		const { tool: name, args } = model.next;
 		const call = { id: `call_${order}`, type: 'function', function: { name, arguments: JSON.stringify(args) } };
-		const content = isDone ? { content: last.content } : { content: null, tool_calls: [call] };
-		return {
-			...{ id: `answer_${order}`, object: 'chat.completion', created: 0, model: 'obedient' },
-			choices: [
-				{ index: 0, finish_reason: isDone ? 'stop' : 'tool_calls', message: { role: 'assistant', ...content } },
-			],
-			usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-		};
+		const choice =
+			last?.role === 'tool'
+				? { finish_reason: 'stop', message: { role: 'assistant', content: last.content } }
+				: { finish_reason: 'tool_calls', message: { role: 'assistant', content: null, tool_calls: [call] } };
+		const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+		const about = { id: `answer_${order}`, object: 'chat.completion', created: 0, model: 'obedient' };
+		return { ...about, choices: [{ index: 0, ...choice }], usage };
 	});
 	return model;
 }

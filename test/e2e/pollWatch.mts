@@ -65,9 +65,8 @@ async function polls({ database, main }: QueueMode, monitor: Monitor, checks: Ch
 		await assert.rejects(database.sql(`SET ROLE ${role}; SELECT cursor FROM poller_state`), /permission denied/);
 	});
 	await checks.check('says how many triggers poll if the request does not say it', async () => {
-		await monitor.says(
-			/^503 Polling triggers: \d+, expected: unknown\..*\n(\S+\/workflow\/\S+\n)*\S+\/workflow\/quiet/,
-		);
+		const listed = /^503 Polling triggers: \d+, expected: unknown\..*\n(\S+\/workflow\/\S+\n)*\S+\/workflow\/quiet/;
+		await monitor.says(listed);
 		monitor.polling = Number(/ request this address with \?triggers=(\d+):/.exec(await monitor.ask())?.[1]);
 		assert.equal((await database.sql('SELECT FROM poller_state')).length, monitor.polling);
 	});
@@ -127,9 +126,8 @@ async function publications(
 		settings.fault = () => ({ code: 10005 });
 		// Only some versions of n8n respond after it has failed.
 		await main.publish('quiet').catch(() => {});
-		await says(
-			/^503 n8n can't count the devices: .*\n\S+\/workflow\/quiet: could not be published. .* 10005.*\nPolling/,
-		);
+		const unpublished = /^503 n8n can't count .*\n\S+\/workflow\/quiet: could not be published. .* 10005.*\nPolling/;
+		await says(unpublished);
 		settings.fault = undefined;
 		await main.unpublish('quiet');
 		assert.equal(await ask(), answer);

@@ -66,13 +66,9 @@ const SETTINGS = {
 	QUEUE_WORKER_STALLED_INTERVAL: '3000',
 };
 
+const LIST = { resource: 'device', operation: 'getAll' };
 const WORKFLOWS = [
-	webhookWorkflow('shared', 'shared', {
-		resource: 'device',
-		operation: 'getAll',
-		returnAll: true,
-		options: { pageSize: 100 },
-	}),
+	webhookWorkflow('shared', 'shared', { ...LIST, returnAll: true, options: { pageSize: 100 } }),
 	triggerWorkflow('trigger', 'trigger', { events: ['deviceCreated', 'onlineStatusChanged'] }),
 	triggerWorkflow('quiet', 'quiet', { events: ['onlineStatusChanged'] }),
 ];
@@ -131,10 +127,6 @@ async function sharedToken(
 
 /** Each worker began some of the executions, and none of them was begun twice. */
 async function assertSpread(n8n: QueueMode, workflowId: string, executions: number): Promise<void> {
-	const begun = await n8n.begunPerWorker(workflowId);
-	assert(Math.min(...begun) > 0, `the workers began ${begun.join(' and ')}`);
-	assert.equal(
-		begun.reduce((sum, count) => sum + count),
-		executions,
-	);
+	const [one = 0, other = 0] = await n8n.begunPerWorker(workflowId);
+	assert(Math.min(one, other) > 0 && one + other === executions, `the workers began ${one} and ${other}`);
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FormData } from 'undici';
 
 import { isNote } from '../../testbed/n8n/examples.mts';
 import { type NodeResults, resultOf } from '../../testbed/n8n/results.mts';
@@ -28,7 +29,11 @@ export const SHEETS: Readonly<Record<string, Example>> = {
 			'a form is for people who sign in only': async ({ main, workflow, callersSecret }) =>
 				await published(main, workflow.id, async () => {
 					const address = `/form/${String(workflow.nodes[0]?.['webhookId'])}`;
-					for (const method of ['GET', 'POST']) assert.equal((await main.request(address, { method })).status, 401);
+					const body = new FormData();
+					body.set('field-1', 'Check only');
+					for (const asked of [{}, { method: 'POST', body }]) {
+						assert.equal((await main.request(address, asked)).status, 401);
+					}
 					const headers = { Authorization: signIn(callersSecret) };
 					assert.match(await (await main.request(address, { headers })).text(), /Rows that are hidden/);
 				}),

@@ -42,12 +42,12 @@ export async function readCompose(url: string): Promise<z.infer<typeof composeSc
 	const given = [...(await read('.env.example')).matchAll(/^(\w+)=(.*)$/gm)];
 	const values = new Map(given.map(([, name, value]) => [name, value || randomBytes(24).toString('hex')]));
 	values.set('N8N_URL', url);
-	const text = (await read('compose.yaml')).replace(/\$\{(\w+):\?\}/g, (_, name: string) => {
-		const value = values.get(name);
-		if (value === undefined) throw new Error(`compose.yaml needs ${name}`);
-		return value;
-	});
-	return composeSchema.parse(parse(text, { merge: true }));
+	const missing = (name: string) => {
+		throw new Error(`compose.yaml needs ${name}`);
+	};
+	const text = await read('compose.yaml');
+	const filled = text.replace(/\$\{(\w+):\?\}/g, (_, name: string) => values.get(name) ?? missing(name));
+	return composeSchema.parse(parse(filled, { merge: true }));
 }
 
 /** Returns the names of the variables that compose.yaml has in comments, for who needs them. */

@@ -25,8 +25,7 @@ export type TenantPlatforms = ReadonlyMap<string, EmbeddedPlatform>;
 /** Starts a platform for each tenant, by the tenant's name. */
 export async function startTenants(): Promise<TenantPlatforms> {
 	const start = tenants.map(async ({ name, ...fleet }) => {
-		const platform = await startPlatform({ fleet, apiKey: `key-of-${name}` });
-		return [name, platform] as const;
+		return [name, await startPlatform({ fleet, apiKey: `key-of-${name}` })] as const;
 	});
 	return new Map(await Promise.all(start));
 }
@@ -65,12 +64,12 @@ export function callersCredentials(secret: string): ReadonlyMap<string, Credenti
 
 /** The one credential for all tenants: address and key are expressions that an item's `tenant` decides. */
 function tenantsCredential(platforms: TenantPlatforms): Credential {
-	const choose = (read: (platform: EmbeddedPlatform) => string) => {
-		const choices = Object.fromEntries([...platforms].map(([name, platform]) => [name, read(platform)]));
+	const choose = (field: 'baseUrl' | 'apiKey') => {
+		const choices = Object.fromEntries([...platforms].map(([name, platform]) => [name, platform[field]]));
 		return `={{ (${JSON.stringify(choices)})[$json.tenant] }}`;
 	};
-	const [baseUrl, apiKey] = [choose((platform) => platform.baseUrl), choose((platform) => platform.apiKey)];
-	return keyCredential('deviceManagementTenants', 'Device Management (tenants)', { baseUrl, apiKey });
+	const access = { baseUrl: choose('baseUrl'), apiKey: choose('apiKey') };
+	return keyCredential('deviceManagementTenants', 'Device Management (tenants)', access);
 }
 
 /** The names of the credentials for PostgreSQL: of `nightly-inventory-postgres.json`, and of `poll-watch.json`. */
@@ -82,27 +81,20 @@ export function databaseCredential(
 	{ environment = {} }: Partial<Database> = {},
 	role?: string,
 ): Credential {
-	return {
-		id,
-		name: databases[id],
-		type: 'postgres',
-		data: {
-			host: environment['DB_POSTGRESDB_HOST'] ?? '127.0.0.1',
-			port: Number(environment['DB_POSTGRESDB_PORT'] ?? 5432),
-			user: role ?? environment['DB_POSTGRESDB_USER'] ?? 'postgres',
-			password: role ?? environment['DB_POSTGRESDB_PASSWORD'] ?? '',
-			database: environment['DB_POSTGRESDB_DATABASE'] ?? 'postgres',
-			ssl: 'disable',
-		},
-	};
+	const given = (name: string, otherwise = '') => environment[`DB_POSTGRESDB_${name}`] ?? otherwise;
+	const access = { user: role ?? given('USER', 'postgres'), password: role ?? given('PASSWORD') };
+	const address = { host: given('HOST', '127.0.0.1'), port: Number(given('PORT', '5432')), ssl: 'disable' };
+	const data = { ...address, ...access, database: given('DATABASE', 'postgres') };
+	return { id, name: databases[id], type: 'postgres', data };
 }
 
 /** A credential with an API key. */
 export function keyCredential(
 	id: string,
 	name: string,
-	{ baseUrl, apiKey }: Pick<PlatformAccess, 'baseUrl' | 'apiKey'>,
+	platform: Pick<PlatformAccess, 'baseUrl' | 'apiKey'>,
 ): Credential {
+	const { baseUrl, apiKey } = platform;
 	return { id, name, type: 'deviceManagementApi', data: { baseUrl, authentication: 'apiKey', apiKey } };
 }
 
@@ -161,11 +153,7 @@ function withAddresses({ name, type, parameters }: ExampleWorkflow['nodes'][numb
 		return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
 	}
 	if (type !== 'n8n-nodes-base.emailSend') return parameters;
-	return {
-		...parameters,
-		fromEmail: 'n8n@example.com',
-		toEmail: parameters['toEmail'] === '' ? to : parameters['toEmail'],
-	};
+	return { ...parameters, fromEmail: 'n8n@example.com', toEmail: parameters['toEmail'] || to };
 }
 
 /** The workflows as `npm start` imports them: the alert, the switch that triggers it, and the others as docs/examples.md lists them. */

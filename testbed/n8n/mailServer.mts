@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { RequestListener } from 'node:http';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { z } from 'zod/v4';
@@ -55,10 +54,9 @@ export async function startMailServer(pagePort = 0) {
 	});
 	await once(server.listen(0, '127.0.0.1'), 'listening');
 	const { port } = z.object({ port: z.number() }).parse(server.server.address());
-	const showMails: RequestListener = (_request, response) => {
+	const mailbox = await listen((_request, response) => {
 		response.setHeader('Content-Type', 'text/html; charset=utf-8').end(mailboxPage(mails));
-	};
-	const mailbox = await listen(showMails, pagePort);
+	}, pagePort);
 	return {
 		credential: mailCredential(port),
 		mails,
@@ -75,8 +73,7 @@ export async function startMailServer(pagePort = 0) {
 function mailboxPage(mails: readonly Mail[]): string {
 	const shown = mails.map(({ from, to, subject = '', text = '', html, date }) => {
 		const head = `From ${from} to ${to.join(', ')}, ${date.slice(0, 19).replace('T', ' ')} UTC`;
-		const body =
-			html === undefined ? `<pre>${escape(text)}</pre>` : `<iframe sandbox srcdoc="${escape(html)}"></iframe>`;
+		const body = html ? `<iframe sandbox srcdoc="${escape(html)}"></iframe>` : `<pre>${escape(text)}</pre>`;
 		return `<h2>${escape(subject)}</h2><p>${escape(head)}</p>${body}`;
 	});
 	return `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="5"><title>Mailbox</title><style>
@@ -87,6 +84,6 @@ function mailboxPage(mails: readonly Mail[]): string {
 }
 
 /** For HTML. */
-export function escape(text: string): string {
+function escape(text: string): string {
 	return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }

@@ -47,10 +47,8 @@ export class Main {
 		const { email, password } = owner;
 		const answer = await this.post('/rest/login', { emailOrLdapLoginId: email, password });
 		if (!answer.ok) throw new Error(`n8n refused to sign in (HTTP ${answer.status}): ${await answer.text()}`);
-		this.cookie = answer.headers
-			.getSetCookie()
-			.map((cookie) => cookie.split(';', 1)[0])
-			.join('; ');
+		const cookies = answer.headers.getSetCookie();
+		this.cookie = cookies.map((cookie) => cookie.split(';', 1)[0]).join('; ');
 	}
 
 	/** Saves a workflow under its own id and returns the id. */
@@ -83,11 +81,7 @@ export class Main {
 		await this.rest(z.unknown(), 'POST', `/executions/${executionId}/retry`, { loadWorkflow: false });
 	}
 
-	/**
-	 * Waits for the end of an execution.
-	 * @returns the output of each node that ran
-	 * @throws Error if it takes minutes
-	 */
+	/** Waits for the end of an execution. Returns the output of each node that ran. */
 	async results(executionId: string): Promise<NodeResults> {
 		const read = async () => {
 			const { status, data } = await this.rest(executionSchema, 'GET', `/executions/${executionId}`);
@@ -99,10 +93,8 @@ export class Main {
 
 	/** Returns a file that a node put out, by the ID of its results. */
 	async download(fileId: string | undefined): Promise<Buffer> {
-		const answer = await this.asOwner(
-			'GET',
-			`/rest/binary-data?id=${encodeURIComponent(fileId ?? '')}&action=download`,
-		);
+		const query = `id=${encodeURIComponent(fileId ?? '')}&action=download`;
+		const answer = await this.asOwner('GET', `/rest/binary-data?${query}`);
 		if (!answer.ok) throw new Error(`n8n doesn't return the file ${fileId} (HTTP ${answer.status})`);
 		return Buffer.from(await answer.arrayBuffer());
 	}
@@ -120,10 +112,7 @@ export class Main {
 		await this.untilPublicationSettles(workflowId);
 	}
 
-	/**
-	 * Calls a production webhook.
-	 * @returns the HTTP status and the JSON of the response; undefined if it is not JSON
-	 */
+	/** Calls a production webhook. Returns the HTTP status and the JSON of the response; undefined if it is not JSON. */
 	async webhook(path: string, body: object): Promise<{ status: number; json: unknown }> {
 		const answer = await this.post(`/webhook/${path}`, body);
 		return { status: answer.status, json: await answer.json().catch(() => undefined) };

@@ -19,12 +19,9 @@ export interface Database extends Reachable {
  * @throws Unreachable
  */
 export async function postgres(): Promise<Database> {
-	const server = {
-		host: process.env['DB_POSTGRESDB_HOST'] ?? '127.0.0.1',
-		port: z.coerce.number().parse(process.env['DB_POSTGRESDB_PORT'] ?? 5432),
-		user: process.env['DB_POSTGRESDB_USER'] ?? 'postgres',
-		password: process.env['DB_POSTGRESDB_PASSWORD'] ?? '',
-	};
+	const given = (name: string, otherwise: string) => process.env[`DB_POSTGRESDB_${name}`] ?? otherwise;
+	const address = { host: given('HOST', '127.0.0.1'), port: z.coerce.number().parse(given('PORT', '5432')) };
+	const server = { ...address, user: given('USER', 'postgres'), password: given('PASSWORD', '') };
 	const database = `n8n_test_${randomBytes(6).toString('hex')}`;
 	await onServer(server, `CREATE DATABASE ${database}`);
 	const pool = new Pool({ ...server, database });
@@ -56,17 +53,10 @@ export async function postgres(): Promise<Database> {
 /** Runs a command outside of this database. */
 async function onServer(server: ClientConfig & { host: string; port: number }, command: string): Promise<void> {
 	const client = new Client({ ...server, database: 'postgres', connectionTimeoutMillis: 5000 });
-	try {
-		await client.connect();
-	} catch (error) {
-		const reason = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-		throw new Unreachable(
-			`PostgreSQL can't be reached at ${server.host}:${server.port}${reason}.\n` +
-				'`docker compose up -d` starts one. DB_POSTGRESDB_HOST, _PORT, _USER and _PASSWORD say where another one is;\n' +
-				'that user must be allowed to make databases.',
-			{ cause: error },
-		);
-	}
+	const variables = 'DB_POSTGRESDB_HOST, _PORT, and _USER and _PASSWORD of who may make databases,';
+	await client.connect().catch((error: unknown) => {
+		throw new Unreachable('PostgreSQL', server, variables, error);
+	});
 	try {
 		await client.query(command);
 	} finally {

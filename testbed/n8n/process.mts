@@ -23,14 +23,10 @@ export class N8nProcess {
 		this.log = join(folder, `${args[0].replace(':', '-')}.log`);
 		// Not a pipe: with a slow reader, a pipe loses the end when n8n exits.
 		const output = openSync(this.log, 'w', 0o600);
-		this.n8n = spawn(host.node, [host.n8n, ...args], {
-			cwd: folder,
-			env: { ...ownEnvironment(host, folder), ...environment },
-			stdio: ['ignore', output, output],
-			windowsHide: true,
-			// A separate process group: only `stop` ends n8n on Ctrl-C, and `stop` also ends n8n's children.
-			detached: process.platform !== 'win32',
-		});
+		// A separate process group: only `stop` ends n8n on Ctrl-C, and `stop` also ends n8n's children.
+		const ends = { windowsHide: true, detached: process.platform !== 'win32' };
+		const env = { ...ownEnvironment(host, folder), ...environment };
+		this.n8n = spawn(host.node, [host.n8n, ...args], { cwd: folder, env, stdio: ['ignore', output, output], ...ends });
 		closeSync(output);
 		this.ended = once(this.n8n, 'exit').then(
 			() => {},
@@ -102,6 +98,15 @@ export async function freePort(preferred?: number): Promise<number> {
 	return await getPort({ host: '127.0.0.1', port: preferred === undefined ? others : [preferred, ...others] });
 }
 
+/** What sends requests to the internet: telemetry, updates, templates, licenses and other packages. */
+const ONLINE = [
+	'DIAGNOSTICS',
+	'VERSION_NOTIFICATIONS',
+	'VERSION_NOTIFICATIONS_WHATS_NEW',
+	'DYNAMIC_BANNERS',
+	'TEMPLATES',
+].concat(['PERSONALIZATION', 'HIRING_BANNER', 'VERIFIED_PACKAGES', 'LICENSE_AUTO_RENEW']);
+
 /** The variables that n8n needs, without personal N8N_… and DB_… settings. */
 function ownEnvironment(host: N8nHost, folder: string): Record<string, string> {
 	return {
@@ -114,16 +119,7 @@ function ownEnvironment(host: N8nHost, folder: string): Record<string, string> {
 		// The default, but in this folder instead of the user's.
 		N8N_RESTRICT_FILE_ACCESS_TO: filesFolder(folder),
 		N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '3',
-		// No requests to the internet: no telemetry, updates, templates, licenses or other packages.
-		N8N_DIAGNOSTICS_ENABLED: 'false',
-		N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
-		N8N_VERSION_NOTIFICATIONS_WHATS_NEW_ENABLED: 'false',
-		N8N_DYNAMIC_BANNERS_ENABLED: 'false',
-		N8N_TEMPLATES_ENABLED: 'false',
-		N8N_PERSONALIZATION_ENABLED: 'false',
-		N8N_HIRING_BANNER_ENABLED: 'false',
-		N8N_VERIFIED_PACKAGES_ENABLED: 'false',
-		N8N_LICENSE_AUTO_RENEW_ENABLED: 'false',
+		...Object.fromEntries(ONLINE.map((feature) => [`N8N_${feature}_ENABLED`, 'false'])),
 		N8N_ONBOARDING_FLOW_DISABLED: 'true',
 		EXTERNAL_FRONTEND_HOOKS_URLS: '',
 	};

@@ -17,7 +17,7 @@ interface QueueModeOptions {
 	credentials: Credential[];
 	/** All of them are published. */
 	workflows: readonly object[];
-	/** Further settings for every process, beside those of compose.yaml. */
+	/** For every process, beside those of compose.yaml. */
 	settings: Environment;
 }
 
@@ -52,9 +52,9 @@ export async function layFoundation(): Promise<Foundation> {
 	const services = new Services();
 	try {
 		const database = services.add(await postgres());
-		const gateToDatabase = services.add(await gateTo(database, 'DB_POSTGRESDB'));
-		const gateToQueue = services.add(await gateTo(services.add(await redis()), 'QUEUE_BULL_REDIS'));
-		return { services, database, gates: { postgres: gateToDatabase, redis: gateToQueue } };
+		const toDatabase = services.add(await gateTo(database, 'DB_POSTGRESDB'));
+		const toQueue = services.add(await gateTo(services.add(await redis()), 'QUEUE_BULL_REDIS'));
+		return { services, database, gates: { postgres: toDatabase, redis: toQueue } };
 	} catch (error) {
 		await services.stop();
 		throw error;
@@ -94,15 +94,12 @@ export class QueueMode {
 		};
 		const mainInstance = await install('main', 'main');
 		await mainInstance.importCredentials(credentials);
-		const { replicas } = compose.services.worker.deploy;
-		const names = Array.from({ length: replicas }, (_, index) => `worker-${index + 1}`);
-		const [main, ...workers] = await Promise.all([
-			mainInstance.startSignedIn(port),
-			...names.map(async (name) => {
-				const instance = await install('worker', name);
-				return new Worker(instance, await instance.startWorker());
-			}),
-		]);
+		const startWorker = async (_: unknown, index: number) => {
+			const instance = await install('worker', `worker-${index + 1}`);
+			return new Worker(instance, await instance.startWorker());
+		};
+		const starting = Array.from({ length: compose.services.worker.deploy.replicas }, startWorker);
+		const [main, ...workers] = await Promise.all([mainInstance.startSignedIn(port), ...starting]);
 		for (const workflow of workflows) await main.publish(await main.create(workflow));
 		return new QueueMode(database, mainInstance, main, workers, folder);
 	}

@@ -17,21 +17,15 @@ export async function redis(): Promise<Reachable> {
 	let retryMs: number | null = null;
 	const client = new Redis({ host, port, password, lazyConnect: true, retryStrategy: () => retryMs });
 	// The failed command only says that there is no connection.
-	let reason = '';
-	client.on('error', (error: Error) => {
-		if ('code' in error) reason = ` (${String(error.code)})`;
-	});
+	let reason: Error | undefined;
+	client.on('error', (error: Error) => (reason = error));
 	try {
 		await client.connect();
 		await client.ping();
 		retryMs = 500;
 	} catch (error) {
 		client.disconnect();
-		throw new Unreachable(
-			`Redis can't be reached at ${host}:${port}${reason}.\n` +
-				'`docker compose up -d` starts one. QUEUE_BULL_REDIS_HOST, _PORT and _PASSWORD say where another one is.',
-			{ cause: error },
-		);
+		throw new Unreachable('Redis', { host, port }, 'QUEUE_BULL_REDIS_HOST, _PORT and _PASSWORD', reason ?? error);
 	}
 	const prefix = `n8n-test-${randomBytes(6).toString('hex')}`;
 	return {

@@ -4,9 +4,7 @@ import { z } from 'zod/v4';
 
 const itemSchema = z.looseObject({
 	json: z.record(z.string(), z.unknown()),
-	binary: z
-		.record(z.string(), z.looseObject({ fileName: z.string().optional(), id: z.string().optional() }))
-		.optional(),
+	binary: z.record(z.string(), z.looseObject({ id: z.string().optional() })).optional(),
 });
 const runSchema = z.object({
 	error: z.looseObject({ message: z.string(), description: z.string().nullish() }).optional(),
@@ -22,9 +20,7 @@ const executionDataSchema = z.object({
 export interface NodeResult {
 	/** The data of the items of its first output. */
 	items: Record<string, unknown>[];
-	/** The name of the file in the first of them. */
-	fileName: string | undefined;
-	/** For `Main.download`. */
+	/** Of the file in the first of them, for `Main.download`. */
 	fileId: string | undefined;
 	error: string | undefined;
 }
@@ -38,8 +34,7 @@ export function readResults(record: string): NodeResults {
 	const results = Object.entries(resultData.runData).map(([node, [run]]): [string, NodeResult] => {
 		const output = run?.data?.main?.[0] ?? [];
 		const error = run?.error && [run.error.message, run.error.description].filter(Boolean).join(' ');
-		const { fileName, id: fileId } = output[0]?.binary?.['data'] ?? {};
-		return [node, { items: output.map(({ json }) => json), fileName, fileId, error }];
+		return [node, { items: output.map(({ json }) => json), fileId: output[0]?.binary?.['data']?.id, error }];
 	});
 	return Object.fromEntries(results);
 }
@@ -50,10 +45,7 @@ export function readResults(record: string): NodeResults {
  */
 export function resultOf(results: NodeResults, node: string): NodeResult {
 	const result = results[node];
-	const blamed = Object.entries(results).find(([, { error }]) => error !== undefined);
-	assert(
-		result?.error === undefined && result !== undefined,
-		blamed ? `${blamed[0]}: ${blamed[1].error}` : `${node} did not run`,
-	);
+	const [blamed, failed] = Object.entries(results).find(([, { error }]) => error !== undefined) ?? [];
+	assert(result && result.error === undefined, blamed ? `${blamed}: ${failed?.error}` : `${node} did not run`);
 	return result;
 }

@@ -32,4 +32,14 @@ export class Services {
 }
 
 /** PostgreSQL or Redis doesn't respond. The message is for the terminal. */
-export class Unreachable extends Error {}
+export class Unreachable extends Error {
+	/** @param variables of the environment that name another address */
+	constructor(service: string, { host, port }: { host: string; port: number }, variables: string, cause: unknown) {
+		const reason = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+		super(
+			`${service} can't be reached at ${host}:${port}${reason}.\n` +
+				`\`docker compose up -d\` starts one. ${variables} say where another one is.`,
+			{ cause },
+		);
+	}
+}

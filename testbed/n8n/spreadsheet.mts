@@ -3,16 +3,9 @@ import { z } from 'zod/v4';
 
 import type { N8nHost } from './host.mts';
 
-/** A cell as spreadsheet programs see it: `t` is `s` for text and `n` for a number, `f` a formula that runs. */
-interface Cell {
-	t: string;
-	v?: unknown;
-	f?: string;
-}
-
-/** The parts of SheetJS that are used here. n8n installs it; this repository doesn't. */
+/** The parts of SheetJS that are used here. n8n installs it; this repository doesn't. `f` is a formula that runs. */
 interface Library {
-	read(file: Uint8Array): { SheetNames: string[]; Sheets: Record<string, Record<string, Cell>> };
+	read(file: Uint8Array): { SheetNames: string[]; Sheets: Record<string, Record<string, { f?: string }>> };
 	write(workbook: object, options: { bookType: 'xlsx'; type: 'buffer' }): Buffer;
 	utils: {
 		aoa_to_sheet(rows: readonly unknown[][]): object;
@@ -41,8 +34,8 @@ export class Spreadsheets {
 	read(file: Uint8Array): unknown[][] {
 		const { SheetNames, Sheets } = this.#library.read(file);
 		const sheet = Sheets[SheetNames[0] ?? ''] ?? {};
-		for (const [at, { f }] of Object.entries(sheet))
-			if (f !== undefined) throw new Error(`${at} runs the formula ${f}`);
+		const [at, formula] = Object.entries(sheet).find(([, { f }]) => f !== undefined) ?? [];
+		if (formula) throw new Error(`${at} runs the formula ${formula.f}`);
 		return this.#library.utils.sheet_to_json(sheet, { header: 1, defval: '' });
 	}
 }

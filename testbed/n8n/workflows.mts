@@ -9,6 +9,7 @@ export interface Step {
 	typeVersion: number;
 	parameters: object;
 	webhookId?: string;
+	onError?: string;
 }
 
 /** Runs the node for each call of the webhook with the workflow's id, and responds with the node's output. */
