@@ -80,12 +80,11 @@ export async function submitted(
 	{ main, workflow, callersSecret }: Pick<ExampleSetup, 'main' | 'workflow' | 'callersSecret'>,
 	file: Buffer,
 	choice?: string,
-	name = 'devices.xlsx',
 ): Promise<{ results: NodeResults; message: string | undefined }> {
 	return await published(main, workflow.id, async () => {
 		const known = (await main.executions(workflow.id)).length;
 		const form = new FormData();
-		form.set('field-0', new Blob([new Uint8Array(file)]), name);
+		form.set('field-0', new Blob([new Uint8Array(file)]), 'devices.xlsx');
 		if (choice !== undefined) form.set('field-1', choice);
 		const webhookId = workflow.nodes.find((node) => node['webhookId'] !== undefined)?.['webhookId'];
 		const request = { method: 'POST', body: form, headers: { Authorization: signIn(callersSecret) } };

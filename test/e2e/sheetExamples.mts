@@ -44,10 +44,7 @@ export const SHEETS: Readonly<Record<string, Example>> = {
 				const text = Buffer.from(`${HEAD.join()}\n${row.join()}\n`);
 				for (const file of [text, ...files.map((rows) => sheets.write(rows))]) {
 					const { message } = await submitted(given, file, 'Change devices');
-					assert.match(
-						message ?? '',
-						/n8n looked for the columns “Serial Number” and “New Description” in the first row/,
-					);
+					assert.match(message ?? '', /looked for the columns “Serial Number” and “New Description” in the first row/);
 				}
 				assert.equal(writesOf(given), 0);
 			},
@@ -197,10 +194,9 @@ async function nightlyInventory({ n8n, main, workflow, devices }: ExampleSetup):
 		const { tags, ...fields } = simplified(device);
 		return filled({ ...fields, tags: [tags ?? []].flat().join(', ') });
 	});
-	assert.deepEqual(
-		rows.map((row) => filled(Object.fromEntries(head.map((title, at) => [title, row[at]])))),
-		expected.sort((one, other) => (String(one['sn']) < String(other['sn']) ? -1 : 1)),
-	);
+	expected.sort((one, other) => (String(one['sn']) < String(other['sn']) ? -1 : 1));
+	const written = rows.map((row) => filled(Object.fromEntries(head.map((title, at) => [title, row[at]]))));
+	assert.deepEqual(written, expected);
 }
 
 /** The cells of a row that have a value. SheetJS reads two characters differently than the file has them. */

@@ -35,11 +35,7 @@ export async function startTenants(): Promise<TenantPlatforms> {
  * everywhere.
  * @param callersSecret what a person enters in a form, and a program sends to a webhook or to the tools of `agent-tools.json`
  */
-export function exampleCredentials(
-	platform: PlatformAccess,
-	tenants: TenantPlatforms,
-	callersSecret: string,
-): Credential[] {
+export function exampleCredentials(platform: PlatformAccess, tenants: TenantPlatforms, callersSecret: string) {
 	return [
 		tenantsCredential(tenants),
 		...callersCredentials(callersSecret).values(),
@@ -158,9 +154,8 @@ function withAddresses({ name, type, parameters }: ExampleWorkflow['nodes'][numb
 
 /** The workflows as `npm start` imports them: the alert, the switch that triggers it, and the others as docs/examples.md lists them. */
 export async function workflowsOfStart(): Promise<ExampleWorkflow[]> {
-	const rows = ['RT46643907', 'LG27988829', 'RT00000000'].map((sn, at) => ({
-		json: { row_number: at + 2, 'Serial Number': sn },
-	}));
+	const row = (sn: string, at: number) => ({ json: { row_number: at + 2, 'Serial Number': sn } });
+	const rows = ['RT46643907', 'LG27988829', 'RT00000000'].map(row);
 	const pinData = { 'Read rows': rows, 'Write rows': [{ json: {} }] };
 	const [alert, switchDevice] = ['offline-devices', 'npm-start/switch-a-device-off'] as const;
 	const workflows = new Map([

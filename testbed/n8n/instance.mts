@@ -55,10 +55,7 @@ export class N8nInstance implements Service {
 		await this.import('workflow', workflows);
 	}
 
-	/**
-	 * Queries n8n's SQLite database, also while n8n runs.
-	 * @returns the rows, checked against the schema
-	 */
+	/** Returns rows of n8n's SQLite database, also while n8n runs. */
 	async query<Row>(schema: z.ZodType<Row>, sql: string): Promise<Row[]> {
 		// This repository's Node.js may have no SQLite; n8n's has it.
 		const open = `new (require('node:sqlite').DatabaseSync)(process.argv[1], { readOnly: true })`;

@@ -6,9 +6,7 @@ import { z } from 'zod/v4';
 import type { N8nProcess } from './process.mts';
 import { type NodeResults, readResults } from './results.mts';
 
-const settingsSchema = z.object({
-	userManagement: z.object({ showSetupOnFirstLoad: z.boolean().default(false) }),
-});
+const settingsSchema = z.object({ userManagement: z.object({ showSetupOnFirstLoad: z.boolean().default(false) }) });
 const workflowSchema = z.object({ id: z.string(), versionId: z.string() });
 const publicationSchema = z.object({ data: z.object({ status: z.string() }) });
 const startedSchema = z.object({ executionId: z.string() });
@@ -26,7 +24,6 @@ export function newOwner() {
 /** A running main process: the editor, webhooks and triggers. */
 export class Main {
 	private cookie = '';
-
 	/** One connection per request: n8n may close an idle one just when the next request is sent. */
 	private readonly dispatcher = new Agent({ pipelining: 0 });
 

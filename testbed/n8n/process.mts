@@ -100,12 +100,9 @@ export async function freePort(preferred?: number): Promise<number> {
 
 /** What sends requests to the internet: telemetry, updates, templates, licenses and other packages. */
 const ONLINE = [
-	'DIAGNOSTICS',
-	'VERSION_NOTIFICATIONS',
-	'VERSION_NOTIFICATIONS_WHATS_NEW',
-	'DYNAMIC_BANNERS',
-	'TEMPLATES',
-].concat(['PERSONALIZATION', 'HIRING_BANNER', 'VERIFIED_PACKAGES', 'LICENSE_AUTO_RENEW']);
+	...['DIAGNOSTICS', 'VERSION_NOTIFICATIONS', 'VERSION_NOTIFICATIONS_WHATS_NEW', 'DYNAMIC_BANNERS', 'TEMPLATES'],
+	...['PERSONALIZATION', 'HIRING_BANNER', 'VERIFIED_PACKAGES', 'LICENSE_AUTO_RENEW'],
+];
 
 /** The variables that n8n needs, without personal N8N_… and DB_… settings. */
 function ownEnvironment(host: N8nHost, folder: string): Record<string, string> {

@@ -41,9 +41,8 @@ export function versionsIn(text: string, pinned: string): string[] {
 	const versions = text.split(',').map((entry) => {
 		const version = words[entry.trim()] ?? entry.trim();
 		if (/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version)) return version;
-		throw new Error(
-			`--n8n takes versions like ${pinned}, or oldest, pinned or newest, separated by commas: not “${entry}”`,
-		);
+		const allowed = `versions like ${pinned}, or oldest, pinned or newest, separated by commas`;
+		throw new Error(`--n8n takes ${allowed}: not “${entry}”`);
 	});
 	return [...new Set(versions)];
 }

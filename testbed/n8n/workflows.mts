@@ -23,10 +23,8 @@ export function webhookWorkflow(id: string, credential: string, parameters: obje
 /** Polls each minute and tells the platform, by `/api/echo?sn=…&event=…&eventId=…`, of each event that started an execution. */
 export function triggerWorkflow(id: string, credential: string, parameters: object) {
 	const polling = { pollTimes: { item: [{ mode: 'everyMinute' }] }, ...parameters };
-	const query = Object.entries({ sn: 'device.sn', event: 'event', eventId: 'eventId' }).map(([name, field]) => ({
-		name,
-		value: `={{ $json.${field} }}`,
-	}));
+	const fields = Object.entries({ sn: 'device.sn', event: 'event', eventId: 'eventId' });
+	const query = fields.map(([name, field]) => ({ name, value: `={{ $json.${field} }}` }));
 	const echo = { resource: 'api', operation: 'request', path: '/api/echo', query: { parameter: query } };
 	const trigger = { name: 'Trigger', type: triggerType, typeVersion: 1, parameters: polling };
 	return chain(id, credential, [trigger, node('Devices', echo)]);
@@ -50,12 +48,9 @@ function reference(credential: string) {
 
 /** A workflow in which each step gets the output of the one before. Each has the credential, in case it sends requests. */
 export function chain(id: string, credential: string, steps: readonly Step[]) {
-	const nodes = steps.map((step, position) => ({
-		...step,
-		id: `${id}-${position}`,
-		position: [220 * position, 0],
-		credentials: reference(credential),
-	}));
+	const nodes = steps.map((step, at) => {
+		return { ...step, id: `${id}-${at}`, position: [220 * at, 0], credentials: reference(credential) };
+	});
 	const connections = Object.fromEntries(
 		steps.slice(1).map(({ name }, index) => [steps[index]?.name, { main: [[{ node: name, type: 'main', index: 0 }]] }]),
 	);
