@@ -92,7 +92,7 @@ export const MAILS: Readonly<Record<string, Example>> = {
 		anyFleet: async (given) => {
 			const { main, mailServer, workflow, devices } = given;
 			const sample = await byHand(main, workflow);
-			if (devices.length === 0) return assert.match(sample['Online status changed']?.error ?? '', /^No data/);
+			if (devices.length === 0) return assert.match(sample['Online status changed']?.error ?? '', /^The platform has no devices/);
 			assert.match(mailServer.mails.at(-1)?.subject ?? '', /^Sample: Devices /);
 			assert.match((await chatMessages(given)).join(), /sample[^]+sample[^]+sample[^]+sample/);
 			const lineOf = (device: Device) => `${listed(device, ['groupName'])}: offline`;
@@ -155,7 +155,7 @@ export const MAILS: Readonly<Record<string, Example>> = {
 				mailServer,
 				workflow,
 			}) => {
-				const error = { message: 'The platform did not accept the sign-in', description: 'Enter the new key.' };
+				const error = { message: 'The platform rejected the sign-in', description: 'Enter the new key.' };
 				const failure = { trigger: { error, mode: 'trigger' }, workflow: { id: 'watched', name: 'watched' } };
 				await main.execute(await main.create({ ...workflow, id: newId() }), 'An execution failed', failure);
 				const [mail] = mailsAbout('Sample: Failed: watched', mailServer);

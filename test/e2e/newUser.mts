@@ -100,7 +100,7 @@ async function connect({ editor, platform, step }: User): Promise<void> {
 		await form.fill('Password', 'not-the-password');
 		await form.save();
 		const reason = await form.refused();
-		assert.match(reason, /login name or the password is not right/);
+		assert.match(reason, /Incorrect login name or password/);
 		assert(!reason.includes('not-the-password'));
 		await form.fill('Password', platform.password);
 		await form.connect();
