@@ -58,7 +58,7 @@ export const LISTS: Readonly<Record<string, Example>> = {
 				assert.match(await ask('?sn=RT00000000'), /^404 .*"No device has the serial number RT00000000"/);
 				assert.match(await ask(''), /^400 .*'Device'/);
 				for (const query of ['?sn=RT1&sn=RT2', '?sn[a]=RT1']) assert.match(await ask(query), /^400 /);
-				assert.match(await faulty(platform, async () => await ask('?sn=007')), /^502 .*could not/);
+				assert.match(await faulty(platform, async () => await ask('?sn=007')), /^502 .*code 10005/);
 			});
 		},
 	},
