@@ -92,7 +92,8 @@ export const MAILS: Readonly<Record<string, Example>> = {
 		anyFleet: async (given) => {
 			const { main, mailServer, workflow, devices } = given;
 			const sample = await byHand(main, workflow);
-			if (devices.length === 0) return assert.match(sample['Online status changed']?.error ?? '', /^The platform has no devices/);
+			if (devices.length === 0)
+				return assert.match(sample['Online status changed']?.error ?? '', /^The platform has no devices/);
 			assert.match(mailServer.mails.at(-1)?.subject ?? '', /^Sample: Devices /);
 			assert.match((await chatMessages(given)).join(), /sample[^]+sample[^]+sample[^]+sample/);
 			const lineOf = (device: Device) => `${listed(device, ['groupName'])}: offline`;
