@@ -89,6 +89,16 @@ test('a write whose sign-in failed was not sent: it is sent once, after the sign
 	expect(platform.requests.map(({ kind }) => kind)).toEqual(['login', 'login', 'other']);
 });
 
+test('a sign-in that always gets code 10002 is sent twice, however often requests are retried', async () => {
+	hurry();
+	const bench = await open({ fault: ({ kind }) => (kind === 'login' ? { code: 10002 } : undefined) });
+	const count = { ...operations.count, options: { maxRetries: 10 } };
+	expect((await bench.run(count, { credential: bench.login })).error?.message).toMatch(
+		/\(code 10002: .*\)( \[item \d\])?$/,
+	);
+	expect(kindsOf(bench)).toEqual(['login', 'login']);
+});
+
 test('a refused login is sent once by executions and the dropdown, each says why, and again after five minutes', async () => {
 	const bench = await open({ refuseLogin: 14201 });
 	const words = /Incorrect login name or password/;
