@@ -19,8 +19,6 @@ export interface ServerScript {
 	failing?: ReadonlyMap<number, Error>;
 	/** Turns of the event queue that each response takes, in rotation, so that responses overtake each other. */
 	turns?: readonly number[];
-	/** Returns the first page for every page number. */
-	ignoresPage?: boolean;
 	/** The response for a page past the end; default: an empty page. */
 	pastEnd?: 'empty page' | 'last page' | 'first page' | Error;
 	/** The client's `sort` parameter; without it, the order of the fleet or `ownSort`. */
@@ -71,8 +69,8 @@ export class PagedServer {
 	}
 
 	private page(page: number | undefined, size: number, byId: boolean): Page<Device> | Error {
-		const { pastEnd = 'empty page', falsify, ignoresPage } = this.script;
-		let { items, metadata } = this.at(ignoresPage === true ? undefined : page, size, byId);
+		const { pastEnd = 'empty page', falsify } = this.script;
+		let { items, metadata } = this.at(page, size, byId);
 		if (metadata.number >= metadata.totalPages && metadata.number > 0) {
 			if (pastEnd instanceof Error) return pastEnd;
 			const lastPage = Math.max(metadata.totalPages - 1, 0) + (this.script.numbering === 'one-based' ? 1 : 0);
