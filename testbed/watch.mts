@@ -75,7 +75,6 @@ export class Watch {
 	private registered: HostedNode | undefined;
 	/** Of the other hosts: if the workflow is published again, the job already exists. Only the first time, n8n polls at once. */
 	private hasJob = false;
-	private handedOver = 0;
 
 	/** @param parameters as the editor saves them; they and the options may be changed between polls */
 	constructor(
@@ -97,12 +96,11 @@ export class Watch {
 	 * @throws the error of the node
 	 */
 	async activate(mode: WorkflowActivateMode = 'activate'): Promise<IDataObject[] | null> {
+		if (this.hasJob) return null;
 		if (this.host === 'A') this.registered = this.load(mode, FIVE_MINUTES);
-		else if (this.hasJob) return this.news();
-		const { node, commit } = this.begin(mode, FIVE_MINUTES);
-		commit(await node.poll());
-		this.hasJob = true;
-		return this.news();
+		const items = await this.begin(mode, FIVE_MINUTES).done;
+		this.hasJob = this.host !== 'A';
+		return jsonOf(items);
 	}
 
 	/**
@@ -110,25 +108,17 @@ export class Watch {
 	 * @throws the error of the node
 	 */
 	async poll(): Promise<IDataObject[] | null> {
-		await this.tick().done;
-		return this.news();
+		return jsonOf(await this.tick().done);
 	}
 
-	/**
-	 * Starts a scheduled poll. Running polls continue.
-	 * @returns as `done` the items of the poll, or the error of the node; and `abandon`, which makes n8n ignore the result: the poll
-	 * took too long, the workflow was published again, or its lease was lost
-	 */
+	/** Starts a scheduled poll. Running polls continue. */
 	tick() {
-		const { node, commit } = this.begin('update', LEASED);
-		let abandoned = false;
-		const done = node.poll().then((items) => {
-			if (!abandoned) commit(items);
-			return items;
-		});
-		// A test may await it later.
-		done.catch(() => {});
-		return { done, abandon: () => void (abandoned = true) };
+		return this.begin('update', LEASED);
+	}
+
+	/** Presses “Fetch Test Event”. */
+	async test(): Promise<IDataObject[]> {
+		return jsonOf(await this.bench.engine.pollingNode(this.workflow(), { mode: 'manual' }).poll()) ?? [];
 	}
 
 	/** Restarts the process, which then reads what was saved. */
@@ -148,27 +138,31 @@ export class Watch {
 		return this.options.host ?? 'A';
 	}
 
-	/** Loads or takes a node for a poll, and returns it with what the host does with the poll's result. */
+	/**
+	 * Begins a poll.
+	 * @returns as `done` the items of the poll, or the error of the node; and `abandon`, which makes n8n ignore the result: the poll
+	 * took too long, the workflow was published again, or its lease was lost
+	 */
 	private begin(activation: WorkflowActivateMode, budgetMs: number) {
-		const isFirst = budgetMs === FIVE_MINUTES;
-		if (this.host === 'A') {
-			const node = this.registered;
-			if (node === undefined) throw new Error('The workflow is not active');
-			// n8n discards the output of a replaced registration.
-			return { node, commit: (items: Items) => this.registered === node && this.emit(node, items, isFirst) };
-		}
-		if (this.host === 'B') {
-			const node = this.load(activation, budgetMs);
-			return { node, commit: (items: Items) => this.emit(node, items, isFirst) };
-		}
 		const { cursor: seed = '{}' } = this.database;
 		const staged: IDataObject = JSON.parse(seed);
-		const commit = (items: Items) => {
-			const cursor = JSON.stringify(staged);
-			if (cursor !== seed) this.database.save({ cursor });
+		const { registered } = this;
+		const node =
+			this.host === 'A' ? registered : this.load(activation, budgetMs, this.host === 'C' ? () => staged : undefined);
+		if (node === undefined) throw new Error('The workflow is not active');
+		let abandoned = false;
+		const done = node.poll().then((items) => {
+			// n8n discards the output of a replaced registration.
+			if (abandoned || registered !== this.registered) return items;
+			if (this.host === 'C') this.database.saveCursor(seed, JSON.stringify(staged));
+			// The first poll also saves its state without items.
+			else if (items !== null || budgetMs === FIVE_MINUTES) this.database.saveMarked(node.workflow.staticData);
 			if (items !== null) this.database.executions.push(items);
-		};
-		return { node: this.load(activation, budgetMs, () => staged), commit };
+			return items;
+		});
+		// A test may await it later.
+		done.catch(() => {});
+		return { done, abandon: () => void (abandoned = true) };
 	}
 
 	/** Loads the workflow from the database, and a context for its node. */
@@ -182,24 +176,9 @@ export class Watch {
 			...(getNodeState === undefined ? {} : { getNodeState }),
 		});
 	}
-
-	/** Starts an execution if there are items. The first poll also saves its state without any. */
-	private emit({ workflow }: HostedNode, items: Items, isFirst: boolean): void {
-		const { staticData } = workflow;
-		if ((items !== null || isFirst) && staticData['__dataChanged'] === true) {
-			this.database.save({ staticData: JSON.stringify(staticData) });
-			staticData['__dataChanged'] = false;
-		}
-		if (items !== null) this.database.executions.push(items);
-	}
-
-	/** Returns the items of executions since the last call. */
-	private news(): IDataObject[] | null {
-		const executions = this.database.executions.slice(this.handedOver);
-		this.handedOver = this.database.executions.length;
-		return executions.length === 0 ? null : executions.flat().map(({ json }) => json);
-	}
 }
+
+const jsonOf = (items: Items) => items?.map(({ json }) => json) ?? null;
 
 const stateSchema = z.object({ state: z.string().optional() });
 
@@ -217,6 +196,17 @@ class PollDatabase {
 	save(what: { staticData: string } | { cursor: string }): void {
 		Object.assign(this, what);
 		this.history.push({ staticData: this.staticData, cursor: this.cursor });
+	}
+
+	saveCursor(seed: string, cursor: string): void {
+		if (cursor !== seed) this.save({ cursor });
+	}
+
+	/** Saves static data that n8n marked as changed. */
+	saveMarked(staticData: IDataObject): void {
+		if (staticData['__dataChanged'] !== true) return;
+		this.save({ staticData: JSON.stringify(staticData) });
+		staticData['__dataChanged'] = false;
 	}
 
 	/** Restores an older state, like a backup or a Code node that writes static data. */

@@ -49,14 +49,14 @@ export class BareEngine {
 		const marked = ObservableObject.create(options.staticData ?? {}, undefined, { ignoreEmptyOnFirstChild: true });
 		const staticData = Object.assign(marked, { __dataChanged: false });
 		const ownData = () => (staticData[`node:${node.name}`] ??= ObservableObject.create({}, staticData));
-		const parameters: Record<string, unknown> = { ...node.parameters };
+		const parameters: Record<string, unknown> = { ...DEFAULTS, ...node.parameters };
 		const log = (level: string) => (message: string) => void this.logs.push({ level, message });
 		const context = {
 			getMode: () => options.mode ?? 'trigger',
 			getActivationMode: () => options.activation ?? 'update',
 			getNode: () => node,
 			getWorkflow: () => ({ id: source.id }),
-			getNodeParameter: (name: string, fallback: unknown) => parameters[name] ?? DEFAULTS[name] ?? fallback,
+			getNodeParameter: (name: string, fallback: unknown) => (name in parameters ? parameters[name] : fallback),
 			getWorkflowStaticData: () => options.getNodeState?.() ?? ownData(),
 			getCredentials: async () => ({ baseUrl: 'http://platform.invalid', authentication: 'apiKey', apiKey: 'key' }),
 			...(options.budgetMs === undefined ? {} : { getPollBudgetMs: () => options.budgetMs }),
