@@ -9,15 +9,12 @@ import ts from 'typescript';
 import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
 import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.node.ts';
 import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
-import { explain, failureOf, type Wording, WORDING } from '../nodes/DeviceManagement/core/errors/failureOf.ts';
-import { RESPONSES } from '../nodes/DeviceManagement/core/errors/table.ts';
+import { type Wording, WORDING } from '../nodes/DeviceManagement/core/errors/failureOf.ts';
+import { DEVICE_LIST } from '../nodes/DeviceManagement/transport/devices.ts';
 import { checkout } from '../testbed/checkout.mts';
-import { hurry, useBench } from '../testbed/jest.mts';
-import { type OperationName, operationNames, operations } from '../testbed/operations.mts';
-import { Watch } from '../testbed/watch.mts';
+import { operationNames, operations } from '../testbed/operations.mts';
+import { runAlone } from './fields/oneItem.mts';
 import { labelsOf, quotedIn, WIRE_NAMES } from './form.mts';
-
-const bench = useBench({ fleet: { size: 3 } });
 
 const action = new DeviceManagement().description.properties;
 const trigger = new DeviceManagementTrigger().description.properties;
@@ -60,9 +57,6 @@ function textsIn(code: string): string[] {
 	return texts;
 }
 
-/** What reads from the platform, the form that a person sees of it, and a function that runs it and returns its error, if any. */
-type Reader = [name: string, Wording, form: INodeProperties[], hear: () => Promise<unknown>];
-
 /** What the form shows with these parameters, as far as they are chosen from a list. */
 function formOf(chosen: Record<string, unknown>): INodeProperties[] {
 	return action.filter(({ displayOptions }) =>
@@ -73,42 +67,26 @@ function formOf(chosen: Record<string, unknown>): INodeProperties[] {
 	);
 }
 
-function operation(name: OperationName, words: Wording, more: { method?: string; filters?: object } = {}): Reader {
-	const parameters = { ...operations[name], ...more, options: { maxRetries: 0 } };
-	const hear = async () => (await bench.run(parameters, { input: [{ sn: 'RT1' }] })).error;
-	return [[name, JSON.stringify(more)].join(' '), words, formOf(parameters), hear];
+function expectFields(form: INodeProperties[], words: Wording | undefined): void {
+	const labels = new Set([...labelsOf(form), ...credentialLabels]);
+	const quoted = Object.values(words === undefined ? {} : WORDING[words]).flatMap(quotedIn);
+	expect([words, quoted.filter((label) => !labels.has(label))]).toEqual([expect.any(String), []]);
 }
 
-const OF_API = { request: 'apiRequest', requestAll: 'apiRequest' } as const;
-/** The words for each operation's requests; a new operation needs a row. */
-const WORDS: Record<OperationName, Wording> = { get: 'device', getAll: 'list', count: 'count', ...OF_API };
-const get = { resource: 'device', operation: 'get' };
-const dropdown = async () =>
-	await bench.engine.listSearch(get, bench.engine.credentialReference(bench.apiKey), 'searchDevices');
-const poll = async () => await new Watch(bench, { options: { maxRetries: 0 } }).activate();
-const readers: Reader[] = [
-	...operationNames.map((name) => operation(name, WORDS[name])),
-	operation('request', 'apiRequestWithBody', { method: 'POST' }),
-	operation('count', 'count', { filters: { onlineStatus: '0' } }),
-	['the dropdown of Get', 'dropdown', formOf(get), dropdown],
-	['the trigger', 'list', trigger, poll],
-];
+test.each([...operationNames.map((name) => operations[name]), { ...operations.request, method: 'POST' }])(
+	'the form of $resource $operation has the fields that the words for its requests quote',
+	async (parameters) => {
+		let words: Wording | undefined;
+		const note = (request: { words: Wording }) => {
+			words = request.words;
+			throw new Error();
+		};
+		await runAlone(parameters, note).catch(() => {});
+		expectFields(formOf(parameters), words);
+	},
+);
 
-describe.each(readers)('%s', (_name, words, form, hear) => {
-	test('has the fields that its words quote', () => {
-		const labels = new Set([...labelsOf(form), ...credentialLabels]);
-		const quoted = Object.values(WORDING[words]).flatMap(quotedIn);
-		expect(quoted.filter((label) => !labels.has(label))).toEqual([]);
-	});
-
-	test('says its words', async () => {
-		bench.platform.settings.fault = () => ({ code: 10005 });
-		expect(await hear().catch(Object)).toHaveProperty('description', explain(10005, words).remedy);
-		hurry(200);
-		bench.platform.settings.fault = () => 'hang';
-		// A write says before them what to check.
-		const asked = { words, mayChange: false, redact: String };
-		const { remedy } = failureOf({ kind: 'timeout', row: RESPONSES.tooSlow }, asked).details;
-		expect(await hear().catch(Object)).toHaveProperty('description', expect.stringContaining(remedy));
-	});
+test('the forms of Get and of the trigger have the fields that the words for their dropdowns and lists quote', () => {
+	expectFields(formOf({ resource: 'device', operation: 'get' }), 'dropdown');
+	expectFields(trigger, DEVICE_LIST.words);
 });
