@@ -41,10 +41,8 @@ test('the README leads to every page, and every example and picture is on a page
 });
 
 test('links to pages in the editor, in examples and in scripts lead to existing pages and headings', () => {
-	const files = globSync(['{nodes,credentials,examples,scripts,.github}/**/*.{ts,mts,json,yml,yaml}'], {
-		cwd: checkout,
-		dot: true,
-	});
+	const places = '{nodes,credentials,examples,scripts,.github}/**/*.{ts,mts,json,yml,yaml}';
+	const files = globSync(places, { cwd: checkout, dot: true });
 	const links = files.flatMap((file) => read(file).match(/https:\/\/github\.com\/[\w./-]+\/blob\/[\w./#-]+/g) ?? []);
 	expect(links.length).toBeGreaterThan(5);
 	expect(links.filter((link) => !link.startsWith(onGitHub.pages))).toEqual([]);

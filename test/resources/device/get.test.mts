@@ -56,12 +56,15 @@ describe('several items', () => {
 		};
 	};
 
-	test('come out in the order of the input, whichever response is first', async () => {
-		const input = [5, 6, 7, 8].map((at) => ({ sn: bench.fleet.at(at).sn }));
+	test('come out in the order of the input, whichever response is first, and fail alone if their expression fails', async () => {
+		const input = [5, 6, 7, 8].map((at) => ({ sn: bench.fleet.at(at).sn, broken: at === 6 }));
+		const device = bySerialNumber("={{ $json.broken ? $('No such node').item.json.sn : $json.sn }}");
 		holdBack((sn) => sn !== input[3]?.sn);
-		const result = await read(input);
-		expect(jsonOf(result)).toMatchObject(input);
+		const result = await read(input, { device }, { onError: 'continueRegularOutput' });
+		const error = expect.stringMatching(/No such node|referenced node/i);
+		expect(jsonOf(result)).toMatchObject(input.map(({ sn, broken }) => (broken ? { error } : { sn })));
 		expect(pairedItemsOf(result)).toEqual([0, 1, 2, 3]);
+		expect(paths()).toHaveLength(3);
 	});
 
 	test('stop at one that fails, with its own message and not that of the aborted requests', async () => {
@@ -76,17 +79,6 @@ describe('several items', () => {
 		});
 		expect(result.data('Devices')).toEqual([]);
 		expect(bench.platform.requests).toHaveLength(4);
-	});
-
-	test('fail alone if their expression fails, with the message of n8n', async () => {
-		const [one, other] = [bench.fleet.at(0).sn, bench.fleet.at(1).sn];
-		const device = bySerialNumber("={{ $json.broken ? $('No such node').item.json.sn : $json.sn }}");
-		const input = [{ sn: one }, { broken: true }, { sn: other }];
-		const result = await read(input, { device }, { onError: 'continueRegularOutput' });
-		const error = expect.stringMatching(/No such node|referenced node/i);
-		expect(jsonOf(result)).toMatchObject([{ sn: one }, { error }, { sn: other }]);
-		expect(pairedItemsOf(result)).toEqual([0, 1, 2]);
-		expect(paths()).toHaveLength(2);
 	});
 });
 
