@@ -1,7 +1,6 @@
-import type { IDataObject, NodeParameterValueType } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { EVENTS } from '../../nodes/DeviceManagement/trigger/watched.ts';
-import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/form.ts';
 import { useBench } from '../../testbed/jest.mts';
 import { changeOf, parametersFor, SAMPLES } from './samples.mts';
 import { LATER, published, told, useTrigger } from './watching.mts';
@@ -103,62 +102,61 @@ describe('Options', () => {
 	});
 });
 
-describe('bad input is refused with the label of its field', () => {
-	const rule = (more: object) => ({ events: ['statusChanged'], conditions: { rule: [{ field: 'status', ...more }] } });
-	const UNKNOWN = 'has an unknown value. Use one of: ';
-	const OF_WRONG_TYPE = 'has a value of the wrong type';
-	const NO_NUMBER = "'For At Least (Minutes)' must be a whole number from 0 to 43,200";
+const UNKNOWN = 'has an unknown value. Use one of these: ';
+const OF_WRONG_TYPE = "'Conditions' has a value of the wrong type";
+const NO_NUMBER = "'For At Least (Minutes)' is not a whole number from 0 to 43200";
+const NO_STATE = "'First Poll' is 'Report Matching Devices', but no condition has only 'To' set";
+/** JavaScript rounds it before the node reads it. */
+const LONG = Number('89882110000003456789');
+const ATTRIBUTES = { events: ['attributeChanged'], attributes: 'a' };
+const FIRST = { options: { firstPoll: 'report' } };
 
-	/** JavaScript rounds it before the node reads it. */
-	const LONG = Number('89882110000003456789');
-
-	type Row = [Record<string, NodeParameterValueType>, string];
-	it.each<Row>([
-		[{ events: [] }, "'Events' is empty"],
-		[{ events: ['deviceStolen'] }, `'Events' ${UNKNOWN}`],
-		[{ events: ['attributeChanged'], attributes: ' , ' }, "'Attributes' is empty"],
-		[{ events: ['statusChanged'], attributes: 'firmware' }, "'Attributes' is filled in, but no event uses it"],
-		[{ events: ['deviceRemoved'], forAtLeast: 15 }, "'For At Least (Minutes)' is filled in, but no event uses it"],
-		[
-			{ ...rule({ from: '1', to: '0' }), options: { firstPoll: 'report' } },
-			"'First Poll' needs a condition with only 'To' set",
-		],
-		[{ ...rule({}), options: { firstPoll: 'report' } }, "'First Poll' needs a condition"],
-		[{ ...rule({ to: '0' }), options: { firstPoll: 'all' } }, `'First Poll' ${UNKNOWN}remember, report`],
-		[{ events: ['statusChanged'], forAtLeast: 43_201 }, NO_NUMBER],
-		[{ events: ['statusChanged'], forAtLeast: undefined }, NO_NUMBER],
-		[rule({ field: 'mood' }), `'Conditions' ${UNKNOWN}`],
-		[rule({ field: 'onlineStatus' }), "'Online Status' needs its event"],
-		[rule({ field: 'attributes', attribute: ' a ' }), "'Attribute' needs its event"],
-		[
-			{ ...rule({ field: 'attributes', attribute: ' ' }), events: ['attributeChanged'], attributes: 'a' },
-			"A condition has no 'Attribute'",
-		],
-		[rule({ from: undefined, to: '0' }), `'Conditions' ${OF_WRONG_TYPE}`],
-		[rule({ from: '1', to: null }), `'Conditions' ${OF_WRONG_TYPE}`],
-		[rule({ to: { mode: 'above', value: '' } }), "'To' under 'Conditions' is empty instead of a number"],
-		...['low', '20 %', '0x10', 'Infinity', '-'].map(
-			(value): Row => [
-				rule({ to: { mode: 'below', value } }),
-				`'To' under 'Conditions' is "${value}" instead of a number`,
-			],
-		),
-		// Only 'To' has limits, and an unknown mode is not read as another one.
-		[rule({ from: { mode: 'below', value: '20' } }), `'Conditions' ${OF_WRONG_TYPE}`],
-		[rule({ to: { mode: 'id', value: '20' } }), `'Conditions' ${OF_WRONG_TYPE}`],
-		[rule({ to: { mode: 'list', value: null } }), `'Conditions' ${OF_WRONG_TYPE}`],
-		[{ filters: { group: { mode: 'id', value: 'A' } } }, `'Group' ${OF_WRONG_TYPE}`],
-		[{ output: 'everything' }, "'Output'"],
-		[{ options: { forAtLeast: 5 } }, `There is no option "forAtLeast" under 'Options'`],
-		[{ options: { emit: 'never' } }, `'Items per Poll' ${UNKNOWN}`],
-		[{ options: { pageSize: 0 } }, "'Page Size' must be a whole number"],
-		[{ events: ['attributeChanged'], attributes: LONG }, "The number in 'Attributes'"],
-		...[{ to: LONG }, { from: LONG }].map((sides): Row => [rule(sides), "The number in 'Conditions'"]),
-		[{ filters: { name: LONG } }, "The number in 'Name'"],
-		[{ events: ['statusChanged'], conditions: undefined }, "'Conditions' is nothing"],
-	])('%j', (given, words) => {
-		const all: Record<string, NodeParameterValueType> = { events: ['deviceCreated'], output: 'simplified', ...given };
-		const getNodeParameter = (name: string, fallback?: NodeParameterValueType) => (name in all ? all[name] : fallback);
-		expect(() => readTriggerParameters({ getNodeParameter })).toThrow(words);
-	});
+type Given = Record<string, unknown>;
+/** What the form has, what the only condition has, and the words. */
+it.each<[given: Given, rule: Given | undefined, words: string]>([
+	[{ events: [] }, undefined, "'Events' is empty"],
+	[{ events: ['deviceStolen'] }, undefined, `'Events' ${UNKNOWN}`],
+	[{ ...ATTRIBUTES, attributes: ' , ' }, undefined, "'Attributes' is empty"],
+	[{ attributes: 'firmware' }, undefined, "'Attributes' is filled in, but no event uses it"],
+	[{ ...ATTRIBUTES, attributes: LONG }, undefined, "The number in 'Attributes'"],
+	[
+		{ events: ['deviceRemoved'], forAtLeast: 15 },
+		undefined,
+		"'For At Least (Minutes)' is filled in, but no event uses it",
+	],
+	[{ forAtLeast: 43_201 }, undefined, NO_NUMBER],
+	[{ forAtLeast: undefined }, undefined, NO_NUMBER],
+	[FIRST, { from: '1', to: '0' }, NO_STATE],
+	[FIRST, {}, NO_STATE],
+	[{ options: { firstPoll: 'all' } }, { to: '0' }, `'First Poll' ${UNKNOWN}remember, report`],
+	[{ options: { forAtLeast: 5 } }, undefined, `There is no option "forAtLeast" under 'Options'`],
+	[{ options: { emit: 'never' } }, undefined, `'Items per Poll' ${UNKNOWN}`],
+	[{ options: { pageSize: 0 } }, undefined, "'Page Size' is not a whole number"],
+	[{ output: 'everything' }, undefined, "'Output'"],
+	[{ filters: { name: LONG } }, undefined, "The number in 'Name'"],
+	[{ filters: { group: { mode: 'id', value: 'A' } } }, undefined, "'Group' has a value of the wrong type"],
+	[{ conditions: undefined }, undefined, "'Conditions' is nothing"],
+	[{}, { field: 'mood' }, `'Conditions' ${UNKNOWN}`],
+	[{}, { field: 'onlineStatus' }, "'Online Status', which no event"],
+	[{}, { field: 'attributes', attribute: ' a ' }, "'Attribute', which no event"],
+	[ATTRIBUTES, { field: 'attributes', attribute: ' ' }, "A condition has no 'Attribute'"],
+	[{}, { from: undefined, to: '0' }, OF_WRONG_TYPE],
+	[{}, { from: '1', to: null }, OF_WRONG_TYPE],
+	[{}, { from: LONG }, "The number in 'Conditions'"],
+	[{}, { to: LONG }, "The number in 'Conditions'"],
+	...['low', '20 %', '0x10', 'Infinity', '-', '1e999', true].map((value): [Given, Given, string] => [
+		{},
+		{ to: { mode: 'below', value } },
+		`'To' under 'Conditions' is "${value}" instead of a number`,
+	]),
+	[{}, { to: { mode: 'above', value: '' } }, "'To' under 'Conditions' is empty instead of a number"],
+	[{}, { to: { mode: 'below', value: undefined } }, "'To' under 'Conditions' is empty instead of a number"],
+	// Only 'To' has limits, and an unknown mode is not read as another one.
+	[{}, { from: { mode: 'below', value: '20' } }, OF_WRONG_TYPE],
+	[{}, { to: { mode: 'id', value: '20' } }, OF_WRONG_TYPE],
+	[{}, { to: { mode: 'list', value: null } }, OF_WRONG_TYPE],
+	[{}, { from: { mode: 'text', value: undefined } }, OF_WRONG_TYPE],
+])('bad input is refused with the label of its field: %j, with the condition %j', async (given, rule, words) => {
+	const conditions = rule && { conditions: { rule: [{ field: 'status', ...rule }] } };
+	await expect(watch(Object({ events: ['statusChanged'], ...conditions, ...given }))).rejects.toThrow(words);
 });
