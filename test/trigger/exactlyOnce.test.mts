@@ -1,12 +1,9 @@
-import { setImmediate } from 'node:timers/promises';
-
-import { held } from '../../testbed/held.mts';
 import { useBench } from '../../testbed/jest.mts';
 import { type HostLetter, Watch } from '../../testbed/watch.mts';
 import { published, told, useTrigger } from './watching.mts';
 
 const n8n = useBench();
-const { answer, bench, clock, watch, change: update } = useTrigger();
+const { answer, bench, watch, change: update } = useTrigger();
 
 const EVENTS = ['deviceCreated', 'deviceUpdated', 'onlineStatusChanged', 'deviceRemoved'];
 const parameters = { events: ['onlineStatusChanged'] };
@@ -15,34 +12,25 @@ const change = (onlineStatus = 77) => update(3, { onlineStatus });
 /** A poll of n8n's default host without that host, so that a test can look into it. */
 const nodeOf = () => bench.engine.pollingNode(new Watch(bench, parameters).workflow());
 
-describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
-	it("in n8n's engine, a restart after quiet polls loses and repeats nothing", async () => {
+it.each<HostLetter>(['A', 'B', 'C'])(
+	"on host %s, in n8n's engine, quiet polls leave the state as it is, and a restart loses and repeats nothing",
+	async (host) => {
 		const watching = await published(n8n, { events: EVENTS }, { host });
-		for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
+		const { state } = watching;
+		expect(state).toContain('"devices"');
+		for (let count = 0; count < 3; count++) {
+			expect(await watching.poll()).toBeNull();
+			n8n.fleet.reorder((devices) => [...devices].reverse());
+		}
+		// Here n8n writes what is marked as changed, also if it is the same.
+		expect([await watching.restart(), watching.state, watching.database.history.length]).toEqual([null, state, 1]);
 		const { sn: changed } = n8n.fleet.update(n8n.fleet.at(3).sn, { onlineStatus: 77 });
 		const created = n8n.fleet.add().sn;
 		const items = (await watching.restart()) ?? (await watching.poll());
 		expect(told(items).sort()).toEqual([`deviceCreated ${created}`, `onlineStatusChanged ${changed}`]);
 		expect([await watching.poll(), await watching.restart(), await watching.poll()]).toEqual([null, null, null]);
-	});
-
-	it('a quiet poll leaves the state as it is, byte for byte', async () => {
-		const events = [...EVENTS, 'attributeChanged'];
-		const watching = await watch({ events, attributes: 'firmware' }, { host });
-		change();
-		await watching.poll();
-		const { state } = watching;
-		expect(state).toContain('"devices"');
-		const { length } = watching.database.history;
-		for (let count = 0; count < 3; count++) await watching.poll();
-		bench.platform.fleet.reorder((devices) => [...devices].reverse());
-		await watching.poll();
-		// Here n8n writes what is marked as changed, also if it is the same.
-		await watching.restart();
-		expect(watching.state).toBe(state);
-		expect(watching.database.history).toHaveLength(length);
-	});
-});
+	},
+);
 
 it('finds that its state changed during the poll, and leaves the work to the next', async () => {
 	const node = nodeOf();
@@ -56,31 +44,6 @@ it('finds that its state changed during the poll, and leaves the work to the nex
 	bench.platform.settings.beforeAnswer = undefined;
 	state['state'] = before;
 	expect(await node.poll()).toHaveLength(1);
-});
-
-it.each<[HostLetter, string, number | undefined]>([
-	['B', 'what it saw', undefined],
-	['C', 'what it saw', undefined],
-	['B', 'its failure', 503],
-])('on host %s, discards of a poll that lost its turn to another one %s', async (host, _, status) => {
-	const watching = await watch(parameters, { host });
-	const { platform } = bench;
-	const { promise, resolve } = held();
-	platform.settings.beforeAnswer = async () => await promise;
-	platform.forget();
-	const slow = watching.tick();
-	while (platform.requests.length === 0) await setImmediate();
-	platform.settings.beforeAnswer = undefined;
-	change();
-	expect(await watching.poll()).toBeNull();
-	// The time of a poll, and a minute.
-	clock.now += 96_000;
-	expect(await watching.poll()).toHaveLength(1);
-	answer(status);
-	resolve();
-	expect(await slow.done).toBeNull();
-	answer();
-	expect(await watching.poll()).toBeNull();
 });
 
 it('polls only for the newest activation: n8n may leave an older one running', async () => {
@@ -139,19 +102,14 @@ it('writes the state last: not if making the output fails', async () => {
 	expect(await node.poll()).toHaveLength(1);
 });
 
-it('reads the credential once in a poll: another one in the middle would compare two platforms', async () => {
+it('reads the credential once in a poll, and keeps one string beside what others keep', async () => {
 	const node = n8n.engine.pollingNode(new Watch(n8n, parameters).workflow());
+	// Another one in the middle would compare two platforms.
 	const reads = jest.spyOn(node.context, 'getCredentials');
+	const ofOthers = { 'somebody’s': { own: [1] } };
+	const state = Object.assign(node.context.getWorkflowStaticData('node'), ofOthers);
 	await node.poll();
 	expect(reads).toHaveBeenCalledTimes(1);
-});
-
-it('takes one string of what n8n keeps for the node, and nothing of what others keep', async () => {
-	const node = n8n.engine.pollingNode(new Watch(n8n, parameters).workflow());
-	const ofOthers = { 'somebody’s': { own: [1] } };
-	const state = node.context.getWorkflowStaticData('node');
-	Object.assign(state, ofOthers);
-	await node.poll();
 	expect(state).toEqual({ ...ofOthers, state: expect.any(String) });
 	expect(node.context.getWorkflowStaticData('global')).toEqual({});
 });
