@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 import { forgetAccounts } from '../nodes/DeviceManagement/transport/account.ts';
-import { replaceClock, systemClock } from '../nodes/DeviceManagement/transport/waiting/clock.ts';
+import { type Clock, replaceClock, systemClock } from '../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { forgetPolls } from '../nodes/DeviceManagement/trigger/memory.ts';
 import { type Bench, openBench } from './bench.mts';
 import { type StartOptions, startPlatform } from './platform/server.mts';
@@ -65,20 +65,18 @@ export function hurry(times = 1, onWait: (ms: number) => void = () => {}): void 
 	let ahead = 0;
 	const now = () => systemClock.now() + ahead;
 	const date = () => systemClock.date() + ahead;
-	putBack.push(
-		replaceClock({
-			...systemClock,
-			now,
-			date,
-			sleep: async (ms) => {
-				const until = now() + ms;
-				onWait(ms);
-				await setImmediate();
-				ahead = Math.max(ahead, until - systemClock.now());
-			},
-			timeout: (ms) => systemClock.timeout(Math.ceil(ms / times)),
-		}),
-	);
+	useClock({
+		...systemClock,
+		now,
+		date,
+		sleep: async (ms) => {
+			const until = now() + ms;
+			onWait(ms);
+			await setImmediate();
+			ahead = Math.max(ahead, until - systemClock.now());
+		},
+		timeout: (ms) => systemClock.timeout(Math.ceil(ms / times)),
+	});
 }
 
 /** A clock that only moves when a test moves it, and by the node's waits. Each test begins on November 1, 2026. */
@@ -89,6 +87,11 @@ export function useStillClock(): { now: number } {
 		putBack.push(stopClock(clock));
 	});
 	return clock;
+}
+
+/** Replaces the node's clock for the rest of the test. */
+export function useClock(clock: Clock): void {
+	putBack.push(replaceClock(clock));
 }
 
 const putBack: Array<() => void> = [];

@@ -1,9 +1,8 @@
 import { getEventListeners } from 'node:events';
 
-import { currentClock, replaceClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import type { FaultRule } from '../../testbed/platform/settings.mts';
 import { hurry, roundTrip, useBench } from '../../testbed/jest.mts';
-import { published } from './watching.mts';
+import { published, recordTimeouts } from './watching.mts';
 
 const bench = useBench();
 
@@ -71,16 +70,9 @@ it.each([
 ])('has the limit %s, and leaves nothing that waits for a timeout', async (_, budgetMs, expected) => {
 	const { node } = await withBudget(budgetMs);
 	bench.platform.settings.faults = [{ fault: { status: 429, headers: { 'retry-after': '1' } }, times: 1 }];
-	const timeouts: Array<{ ms: number; signal: AbortSignal }> = [];
 	hurry();
-	const timeout = (ms: number) => {
-		const { signal } = new AbortController();
-		timeouts.push({ ms, signal });
-		return signal;
-	};
-	const putBack = replaceClock({ ...currentClock(), timeout });
+	const timeouts = recordTimeouts();
 	expect(await node.poll()).toHaveLength(1);
-	putBack();
 	expect(timeouts.filter(({ signal }) => getEventListeners(signal, 'abort').length > 0)).toEqual([]);
 	// The timeouts of the poll and of its requests.
 	expect(new Set(timeouts.map(({ ms }) => ms))).toEqual(new Set([expected, 60_000]));

@@ -1,9 +1,12 @@
-import type { INodeParameters, INodeProperties, INodeType, NodeParameterValueType } from 'n8n-workflow';
+import type { INodeParameters, INodeProperties, INodeType } from 'n8n-workflow';
 
 import { DeviceManagementTrigger } from '../../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
-import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/form.ts';
 import { workflow as n8n } from '../../testbed/engine/host.cjs';
+import { Watch } from '../../testbed/watch.mts';
 import { choices, everyField, isTwin } from '../form.mts';
+import { useTrigger } from './watching.mts';
+
+const { bench } = useTrigger();
 
 const node: INodeType = new DeviceManagementTrigger();
 // n8n adds the poll times to the list later.
@@ -22,6 +25,10 @@ it('is a polling trigger', () => {
 	expect([description.usableAsTool, execute, trigger]).toEqual([undefined, undefined, undefined]);
 });
 
+it('the panel finds the events by their label', () => {
+	expect(properties[0]).toMatchObject({ name: 'events', displayName: 'Events', required: true });
+});
+
 it('every collection has a hidden twin, so that n8n drops nothing of it', () => {
 	expect(properties.filter(isTwin).map(({ name }) => name)).toEqual(['conditions', 'attributes', 'filters', 'options']);
 });
@@ -37,15 +44,8 @@ it("'Attributes' is shown with its event, and while it has keys: n8n's editor de
 		['={{ $json.events }}', 'a', 1],
 	] as const;
 	for (const [events, attributes, count] of expected) expect(shown(Object({ events, attributes }))).toBe(count);
-	const kept = n8n.NodeHelpers.getNodeParameters(
-		properties,
-		{ events: ['deviceCreated'], attributes: 'a' },
-		true,
-		false,
-		null,
-		null,
-	);
-	expect(kept).toMatchObject({ attributes: 'a' });
+	const given = { events: ['deviceCreated'], attributes: 'a' };
+	expect(n8n.NodeHelpers.getNodeParameters(properties, given, true, false, null, null)).toMatchObject(given);
 	const others = properties.filter(({ name, displayOptions }) => displayOptions && name !== 'attributes');
 	expect(others).toMatchObject([{ name: 'fields', displayOptions: { show: { '/output': ['selected'] } } }]);
 });
@@ -106,22 +106,14 @@ it('the nodes panel names two events in words that people search', () => {
 
 it.each<INodeParameters>([
 	{ events: ['deviceRemoved', 'deviceUpdated'] },
-	{ events: ['attributeChanged', 'onlineStatusChanged'], attributes: 'firmware', output: 'selected' },
-])('a poll reads all parameters that the form shows, and no other: %p', (parameters) => {
-	const read = new Set<string>();
-	const given: Record<string, NodeParameterValueType | object> = {
-		output: 'simplified',
-		fields: ['sn'],
-		...parameters,
-	};
-	const getNodeParameter = (name: string, fallback: NodeParameterValueType | object = '') => {
-		read.add(name);
-		return given[name] ?? fallback;
-	};
-	readTriggerParameters({ getNodeParameter });
+	{ events: ['attributeChanged', 'onlineStatusChanged'], attributes: 'firmware', output: 'selected', fields: ['sn'] },
+])('a poll reads all parameters that the form shows, and no other: %p', async (parameters) => {
+	const poller = bench.engine.pollingNode(new Watch(bench, parameters).workflow());
+	const reads = jest.spyOn(poller.context, 'getNodeParameter');
+	await poller.poll();
 	const complete = n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, node.description) ?? {};
 	const visible = properties.filter((property) => isShown(property, complete));
-	expect([...read].sort()).toEqual([...new Set(visible.map(({ name }) => name))].sort());
+	expect(new Set(reads.mock.calls.map(([name]) => name))).toEqual(new Set(visible.map(({ name }) => name)));
 });
 
 it('the subtitle on the canvas names the events as the form does', () => {

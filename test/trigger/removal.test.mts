@@ -1,15 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
-import { replaceClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { useBench } from '../../testbed/jest.mts';
-import { VirtualTime } from '../../testbed/virtualTime.mts';
 import type { Watch } from '../../testbed/watch.mts';
-import { published, told, useTrigger, warningsOf } from './watching.mts';
+import { HOUR, published, recordTimeouts, told, useTrigger } from './watching.mts';
 
 const n8n = useBench();
 const { bench, clock, fleet, watch: publish, add, change, remove, answer, warnings } = useTrigger();
 
+const DAY = 24 * HOUR;
 const BOTH = ['deviceRemoved', 'onlineStatusChanged'];
 const gone = (sn: string) => `deviceRemoved ${sn}`;
 const watch = async (parameters: IDataObject = {}) =>
@@ -81,17 +80,10 @@ it.each([
 	const watching = await published(n8n, { events: BOTH, options });
 	n8n.fleet.remove(n8n.fleet.at(4).sn);
 	n8n.fleet.update(n8n.fleet.at(7).sn, { onlineStatus: 77 });
-	const asked = new Promise<void>((resolve) => {
-		n8n.platform.settings.fault = ({ kind }) => (kind === 'sn' ? (resolve(), 'hang') : undefined);
-	});
-	const time = new VirtualTime();
-	const putBack = replaceClock(time);
-	const poll = watching.poll();
-	await asked;
-	const events = await time.until(poll);
-	putBack();
-	expect(events).toMatchObject([{ event: 'onlineStatusChanged' }]);
-	expect(time.now()).toBe(expected);
+	n8n.platform.settings.fault = ({ kind }) => (kind === 'sn' ? 'drop' : undefined);
+	const timeouts = recordTimeouts();
+	expect(await watching.poll()).toMatchObject([{ event: 'onlineStatusChanged' }]);
+	expect(timeouts.map(({ ms }) => ms)).toContain(expected);
 	expect(n8n.platform.requestsOf('sn')).toHaveLength(1);
 });
 
@@ -123,47 +115,23 @@ it('of a device that was never found comes before those that left the filter', a
 	await expectGone(watching, sn);
 });
 
-it('of devices that wait behind a hundred whose checks fail comes at the next poll', async () => {
-	const watching = await watch();
-	const removed = Array.from({ length: 120 }, () => remove(0));
-	answer(500, '', ({ kind }) => kind === 'sn');
+it.each([
+	['comes for 30 days', 0, 29, 0],
+	['is forgotten then', 0, 30, 30],
+	['comes as soon as ever, also if the clock of n8n was a year ahead', 365, -365, 0],
+])('of a device that left the filters %s', async (_, ahead, days, later) => {
+	const sn = add({ tags: ['some'] });
+	add({ tags: ['some'] });
+	const watching = await watch({ filters: { tags: 'some' } });
+	fleet().update(sn, { tags: [] });
+	clock.now += ahead * DAY;
 	expect(await watching.poll()).toBeNull();
-	const failing = new Set(reads());
-	answer(500, '', ({ kind, path }) => kind === 'sn' && failing.has(decodeURIComponent(path.slice(15))));
-	const others = removed.filter((sn) => !failing.has(sn)).map(gone);
-	expect(others).toHaveLength(20);
-	expect(told(await watching.poll()).sort()).toEqual(others.sort());
-});
-
-it('comes as soon as ever, also if the clock of n8n was a year ahead when the device was first missing', async () => {
-	const watching = await watch();
-	const device = fleet().at(4);
-	const sn = remove(4);
-	answer(200, JSON.stringify({ code: 0, msg: '', data: device }), ({ kind }) => kind === 'sn');
-	clock.now += 365 * 24 * 3_600_000;
-	expect(await watching.poll()).toBeNull();
-	clock.now -= 365 * 24 * 3_600_000;
-	answer();
-	await expectGone(watching, sn);
-});
-
-it('of a device that left the filters comes for 30 days, then it is forgotten', async () => {
-	for (const [days, isTold] of [
-		[29, true],
-		[30, false],
-	] as const) {
-		const sn = add({ tags: ['some'] });
-		add({ tags: ['some'] });
-		const watching = await publish({ events: ['deviceRemoved'], filters: { tags: 'some' } }, { workflowId: `${days}` });
-		fleet().update(sn, { tags: [] });
-		expect(await watching.poll()).toBeNull();
-		clock.now += days * 24 * 3_600_000;
-		if (!isTold) expect(await watching.poll()).toBeNull();
-		fleet().remove(sn);
-		// Remembered, it would be due again.
-		if (!isTold) clock.now += days * 24 * 3_600_000;
-		expect(told(await watching.poll())).toEqual(isTold ? [gone(sn)] : []);
-	}
+	clock.now += days * DAY;
+	if (later > 0) expect(await watching.poll()).toBeNull();
+	fleet().remove(sn);
+	// Remembered, it would be due again.
+	clock.now += later * DAY;
+	expect(told(await watching.poll())).toEqual(later === 0 ? [gone(sn)] : []);
 });
 
 it('never comes from an empty list: that of the only device in the filter comes once another one is listed', async () => {
@@ -177,37 +145,46 @@ it('never comes from an empty list: that of the only device in the filter comes 
 });
 
 it('never comes from a list that holds another number of devices than the platform counts, which the log says once', async () => {
-	const watching = await published(n8n, { events: ['deviceRemoved'] });
-	const hidden = n8n.fleet.at(9).sn;
-	const words = "can't detect removed devices, because the platform's total doesn't match its list";
+	const watching = await watch();
+	const { settings } = bench.platform;
+	const hidden = fleet().at(9).sn;
+	const words = "can't detect removed devices, because the platform reports another number of devices than it lists";
 	for (const rounds of [1, 2]) {
-		n8n.platform.settings.changePage = (page) => ({ ...page, content: page.content.filter(({ sn }) => sn !== hidden) });
+		settings.changePage = (page) => ({ ...page, content: page.content.filter(({ sn }) => sn !== hidden) });
 		await expectQuiet(watching);
-		n8n.platform.settings.changePage = undefined;
+		settings.changePage = undefined;
 		await expectQuiet(watching);
-		expect(warningsOf(n8n.engine.logs)).toEqual(Array(rounds).fill(`The trigger "Watch" ${words}`));
+		expect(warnings()).toEqual(Array(rounds).fill(`The trigger "Watch" ${words}`));
 	}
-	expect(n8n.platform.requestsOf('sn')).toEqual([]);
+	expect(reads()).toEqual([]);
 });
 
-it('reads a bounded number of devices in a poll, a few at a time, and gets to all of them', async () => {
+it('reads a hundred devices in a poll, eight at a time, and gets to all of them, also behind checks that fail', async () => {
 	const watching = await watch();
-	const removed = Array.from({ length: 230 }, () => gone(remove(0)));
+	const removed = Array.from({ length: 230 }, () => remove(0));
 	let [running, most] = [0, 0];
 	bench.platform.settings.beforeAnswer = async () => {
 		most = Math.max(most, ++running);
 		await new Promise(setImmediate);
 		running--;
 	};
+	answer(500, '', ({ kind }) => kind === 'sn');
+	expect(await watching.poll()).toBeNull();
+	const failing = new Set(reads());
+	answer(500, '', ({ kind, path }) => kind === 'sn' && failing.has(decodeURIComponent(path.slice(15))));
 	const all: string[] = [];
-	for (const expected of [100, 100, 30]) {
+	for (const expected of [100, 100]) {
 		bench.platform.forget();
 		all.push(...told(await watching.poll()));
 		expect(reads()).toHaveLength(expected);
 	}
-	expect(all.sort()).toEqual(removed.sort());
-	expect(most).toBe(8);
-	expect(await watching.poll()).toBeNull();
+	expect([failing.size, most]).toEqual([100, 8]);
+	expect(all.sort()).toEqual(
+		removed
+			.filter((sn) => !failing.has(sn))
+			.map(gone)
+			.sort(),
+	);
 });
 
 it('fails the poll if no other request can succeed either', async () => {

@@ -2,9 +2,10 @@ import { unescape } from 'node:querystring';
 
 import type { IDataObject } from 'n8n-workflow';
 
+import { currentClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { forgetPolls } from '../../nodes/DeviceManagement/trigger/memory.ts';
 import { BareEngine } from '../../testbed/engine/bareNode.mts';
-import { useStillClock } from '../../testbed/jest.mts';
+import { useClock, useStillClock } from '../../testbed/jest.mts';
 import type { Device } from '../../testbed/platform/fleet.mts';
 import { EmbeddedPlatform, type PlatformRequest } from '../../testbed/platform/server.mts';
 import { Watch, type WatchBench, type WatchOptions } from '../../testbed/watch.mts';
@@ -58,6 +59,20 @@ export async function published(bench: WatchBench, parameters: IDataObject, opti
 	const watching = new Watch(bench, parameters, options);
 	expect(await watching.activate()).toBeNull();
 	return watching;
+}
+
+/** From now on in this test, no timeout of the node occurs. Returns the length of each, and its signal. */
+export function recordTimeouts(): Array<{ ms: number; signal: AbortSignal }> {
+	const timeouts: Array<{ ms: number; signal: AbortSignal }> = [];
+	useClock({
+		...currentClock(),
+		timeout: (ms) => {
+			const { signal } = new AbortController();
+			timeouts.push({ ms, signal });
+			return signal;
+		},
+	});
+	return timeouts;
 }
 
 /** The serial numbers in items. */
