@@ -57,7 +57,7 @@ it.each(['apiKey', 'login'])(
 		refusing = undefined;
 		watching.parameters = { ...parameters, filters: { name: 'T' } };
 		came.push(await watching.activate('update'));
-		came.push(await engine.pollingNode(watching.workflow(), { mode: 'manual' }).poll());
+		came.push(await watching.test());
 
 		expect(thrown).toHaveLength(1);
 		expect(watching.database.executions.flat()).toHaveLength(3);
