@@ -1,8 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { findMistake } from '../../nodes/DeviceManagement/trigger/mistakes.ts';
-import { keep } from '../../nodes/DeviceManagement/trigger/values.ts';
-import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
 import { useTrigger } from './watching.mts';
 
 const { change, fleet, warnings, watch } = useTrigger();
@@ -42,16 +39,4 @@ it.each<[rule: object, logged: string[], settings?: IDataObject]>([
 	await watching.restart();
 	await watching.poll();
 	expect(warnings()).toEqual(logged);
-});
-
-it('names the values that exist, also those that are empty or long', () => {
-	const [field, other] = watchedFields(new Set(['onlineStatusChanged', 'attributeChanged']), ['note']);
-	if (field === undefined || other === undefined) throw new Error('No field is watched');
-	const found = (watched: typeof field, value: string) =>
-		findMistake([{ field: watched.name, from: '', to: '7' }], watched, [keep(value)])?.found;
-	expect([found(field, ''), found(field, 'on'), found(other, 'x'.repeat(101))]).toEqual([
-		'an empty text',
-		'on (1)',
-		'a long text (1)',
-	]);
 });

@@ -3,13 +3,12 @@ import type { WorkflowActivateMode } from 'n8n-workflow';
 
 import { EVENTS } from '../../nodes/DeviceManagement/trigger/watched.ts';
 import { runs } from '../../testbed/runs.mts';
-import { stopClock } from '../../testbed/virtualTime.mts';
 import type { HostLetter } from '../../testbed/watch.mts';
 import type { Limit } from './crossings.mts';
 import type { Setting } from './observer.mts';
 import { Run } from './run.mts';
 import { SAMPLES } from './samples.mts';
-import { MINUTE, World } from './world.mts';
+import { inWorld, MINUTE } from './world.mts';
 
 /** Random sequences of what can happen to a fleet, to polls and to n8n. After each poll, run.mts checks what was handed over. */
 
@@ -143,12 +142,13 @@ const anything = fc.oneof(
 	}),
 );
 
+const HOSTS = [
+	['the default host, which keeps the state in memory', 'A'],
+	['the durable scheduler, which reads the state afresh at each poll', 'B'],
+	['durable cursors, which keep every state', 'C'],
+] as const;
 it.each<[string, HostLetter, string, fc.Arbitrary<Setting>]>(
-	[
-		['the default host, which keeps the state in memory', 'A'] as const,
-		['the durable scheduler, which reads the state afresh at each poll', 'B'] as const,
-		['durable cursors, which keep every state', 'C'] as const,
-	].flatMap(([name, host]) => [
+	HOSTS.flatMap(([name, host]) => [
 		[name, host, '', setting],
 		[name, host, ' of a value that has to last', patient],
 	]),
@@ -158,18 +158,14 @@ it.each<[string, HostLetter, string, fc.Arbitrary<Setting>]>(
 		const steps = fc.array(anything, { maxLength: 20, size: 'max' });
 		await fc.assert(
 			fc.asyncProperty(setting, steps, async (chosen, sequence) => {
-				const world = new World();
-				const putClockBack = stopClock(world);
-				try {
+				await inWorld(async (world) => {
 					const run = new Run(host, chosen, world, true);
 					await run.register('activate');
 					for (const each of sequence) await each.run(run);
 					// At the latest now, what failed polls left.
 					world.refusesMissing = false;
 					for (const minutes of [1, 61]) await run.poll(minutes);
-				} finally {
-					putClockBack();
-				}
+				});
 			}),
 			runs(500),
 		);

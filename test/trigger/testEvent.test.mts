@@ -114,6 +114,8 @@ it.each<[what: 'online' | 'attribute', rule: object, values: unknown[], shown: s
 	['online', { to: '7' }, [1, true, '1'], refused('"7"', '1 (3)')],
 	['online', { from: 'on', to: '0' }, [1, 0, 1], refused('"on"', '1 (2), 0 (1)', 'From')],
 	['online', { to: { mode: 'above', value: 2 } }, [1, 2, 'x'], refused('a number above "2"', '1 (1), 2 (1), x (1)')],
+	['online', { to: '7' }, ['', '', ''], refused('"7"', 'an empty text')],
+	['attribute', { to: '7' }, ['x'.repeat(101), 'x', ''], refusedOf('"7"', 'a long text (1), x (1)')],
 	['attribute', { to: '2.1.0' }, ['1.9', '2', '2.0.1'], 'null → 1.9, null → 2, null → 2.0.1'],
 	['attribute', { to: '2' }, [undefined, undefined, undefined], 'null → null, null → null, null → null'],
 	['attribute', { to: '2' }, [undefined, '1', '2'], 'null → 2'],

@@ -1,5 +1,6 @@
 import { Fleet, type Device, timeText } from '../../testbed/platform/fleet.mts';
 import { EmbeddedPlatform } from '../../testbed/platform/server.mts';
+import { stopClock } from '../../testbed/virtualTime.mts';
 import { SAMPLES } from './samples.mts';
 
 export const START = Date.UTC(2026, 2, 29, 0, 30);
@@ -66,4 +67,11 @@ export class World {
 	private at(position: number): Device | undefined {
 		return this.fleet.size === 0 ? undefined : this.fleet.at(position % this.fleet.size);
 	}
+}
+
+/** Something happens in a new world, by its time. */
+export async function inWorld(happen: (world: World) => Promise<void>): Promise<void> {
+	const world = new World();
+	const putClockBack = stopClock(world);
+	await happen(world).finally(putClockBack);
 }
