@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 
-import type { FaultRule } from '../../testbed/platform/settings.mts';
 import { hurry, roundTrip, useBench } from '../../testbed/jest.mts';
+import type { FaultRule, Settings } from '../../testbed/platform/settings.mts';
 import { published, recordTimeouts } from './watching.mts';
 
 const bench = useBench();
@@ -18,50 +18,42 @@ async function withBudget(budgetMs: number | undefined, credential = bench.apiKe
 	return { node, before: JSON.stringify(staticData) };
 }
 
-it('ends a walk that would take too long, sends no more requests, and says what helps', async () => {
-	const { node, before } = await withBudget(200);
-	bench.platform.settings.latencyMs = 50;
-	await expect(node.poll()).rejects.toMatchObject({
-		message: expect.stringContaining("The poll didn't end within n8n's limit of 1 second"),
-		description: expect.stringContaining(
-			"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'.",
-		),
-		failure: { cause: 'temporarily-unavailable' },
-	});
-	// A request that was under way may still arrive.
-	await roundTrip();
-	const { length } = bench.platform.requests;
-	expect(length).toBeLessThan(10);
-	bench.platform.settings.latencyMs = 0;
-	await roundTrip();
-	expect(bench.platform.requests).toHaveLength(length);
-	expect(JSON.stringify(node.workflow.staticData)).toBe(before);
-	Object.assign(node.context, { getPollBudgetMs: () => 60_000 });
-	expect(await node.poll()).toHaveLength(1);
+const ENDED = "The poll did not end within n8n's limit of 1 second";
+const WAITED = "The poll waited for the platform's rate limit, and n8n's limit of 1 second ended it";
+const RAISE =
+	"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'. No event is lost";
+const unavailable = { cause: 'temporarily-unavailable' };
+const failing = (fault: FaultRule['fault'], kind?: 'login'): Partial<Settings> => ({
+	faults: [{ fault, times: Infinity, ...(kind && { kind }) }],
 });
+const limited = failing({ status: 429, headers: { 'retry-after': '30' } });
 
-const WAITED = "The platform's rate limit delayed the poll beyond n8n's limit of 1 second";
-const AFTER_30 = { 'retry-after': '30' };
-
-it.each<[string, Omit<FaultRule, 'times'>, words?: string, failure?: object]>([
-	['a response that never comes', { fault: 'hang' }],
-	['a response that stops half way', { fault: 'stall' }],
-	['the waits between retries', { fault: { status: 502 } }],
-	['a pause', { fault: { status: 503 } }, WAITED, { cause: 'temporarily-unavailable', retryAfterMs: 1000 }],
-	[
-		'a named pause',
-		{ fault: { status: 429, headers: AFTER_30 } },
-		WAITED,
-		{ cause: 'rate-limited', retryAfterMs: 30_000 },
-	],
-	['a sign-in that takes long', { fault: 'hang', kind: 'login' }],
-])('ends %s', async (_, fault, words = "didn't end within n8n's limit of 1 second", failure = {}) => {
-	const { node, before } = await withBudget(200, fault.kind === 'login' ? bench.login : bench.apiKey);
-	if (fault.kind === 'login') bench.platform.expireTokens();
-	bench.platform.settings.faults = [{ ...fault, times: Infinity }];
-	await expect(node.poll()).rejects.toMatchObject({ message: expect.stringContaining(words), failure });
-	expect(JSON.stringify(node.workflow.staticData)).toBe(before);
-});
+it.each<[string, Partial<Settings>, words?: string, failure?: object]>([
+	['a walk that would take too long', { latencyMs: 50 }],
+	['a response that never comes', failing('hang')],
+	['a response that stops half way', failing('stall')],
+	['the waits between retries', failing({ status: 502 })],
+	['a pause', failing({ status: 503 }), WAITED, { ...unavailable, retryAfterMs: 1000 }],
+	['a named pause', limited, WAITED, { cause: 'rate-limited', retryAfterMs: 30_000 }],
+	['a sign-in that takes long', failing('hang', 'login')],
+])(
+	'ends %s, sends no more requests, and says what helps',
+	async (what, settings, words = ENDED, failure = unavailable) => {
+		const { node, before } = await withBudget(200, what.startsWith('a sign-in') ? bench.login : bench.apiKey);
+		if (what.startsWith('a sign-in')) bench.platform.expireTokens();
+		Object.assign(bench.platform.settings, settings);
+		const description = expect.stringContaining(words === ENDED ? RAISE : 'Poll less often');
+		await expect(node.poll()).rejects.toMatchObject({ message: expect.stringContaining(words), description, failure });
+		// A request that was under way may still arrive.
+		await roundTrip();
+		const { length } = bench.platform.requests;
+		expect(length).toBeLessThan(10);
+		Object.assign(bench.platform.settings, { faults: [], latencyMs: 0 });
+		await roundTrip();
+		expect(bench.platform.requests).toHaveLength(length);
+		expect(JSON.stringify(node.workflow.staticData)).toBe(before);
+	},
+);
 
 it.each([
 	['of n8n', 90_000, 90_000],
