@@ -142,19 +142,19 @@ export class Run {
 
 	/** What is known when a poll begins. */
 	private begin(isNewLeader = false) {
-		const { events, tag, own, holdMinutes, rule, firstPoll, limits } = this.setting;
+		const { events, tag, own, holdMinutes = 0, rule = [], firstPoll, limits = [] } = this.setting;
 		const rules = [
-			...[rule ?? []].flat().map((one) => ({ field: 'onlineStatus', ...one })),
-			...(events.includes('attributeChanged') ? (limits ?? []) : []).map((to) => ({ ...OF_BATTERY, to: { ...to } })),
+			...[rule].flat().map((one) => ({ field: 'onlineStatus', ...one })),
+			...(events.includes('attributeChanged') ? limits : []).map((to) => ({ ...OF_BATTERY, to: { ...to } })),
 		];
 		this.watching.parameters = {
 			...parametersFor(events),
 			// A value that has to last is the battery alone.
-			...(limits && holdMinutes && { attributes: '' }),
+			...(limits.length > 0 && holdMinutes > 0 && { attributes: '' }),
 			filters: { ...own, ...(tag !== undefined && { tags: tag }) },
-			forAtLeast: holdMinutes ?? 0,
+			forAtLeast: holdMinutes,
 			options: { maxRetries: 0, ...(firstPoll && { firstPoll }) },
-			...(rules.length > 0 && { conditions: { rule: rules } }),
+			conditions: { rule: rules },
 		};
 		// What another process saw in quiet polls is lost.
 		if (isNewLeader) this.carry = undefined;
@@ -171,14 +171,9 @@ export class Run {
 		const { world, setting } = this;
 		if (!this.isChecked) return;
 		const isCarried = this.hasNoCursor && carry?.met.has(handedText) === true;
-		const { changes, after } = look(
-			{
-				...{ fleet: world.fleet, setting, isFresh },
-				now: Math.floor(startedAt / 1000),
-				refusesMissing: world.refusesMissing,
-			},
-			isCarried ? carry.to : this.memories.get(handedText),
-		);
+		const { fleet, refusesMissing } = world;
+		const one = { fleet, refusesMissing, setting, isFresh, now: Math.floor(startedAt / 1000) };
+		const { changes, after } = look(one, isCarried ? carry.to : this.memories.get(handedText));
 		this.check(changes, items);
 		const { written } = this.engine;
 		const earlier = isCarried ? [...carry.met].slice(0, 2) : [];

@@ -1,5 +1,5 @@
 import type { ChangeEvent } from '../../nodes/DeviceManagement/trigger/watched.ts';
-import type { Device } from '../../testbed/platform/fleet.mts';
+import { type Device, Fleet } from '../../testbed/platform/fleet.mts';
 
 /** How a watched field changes, and what a perfect observer sees of it. It shares no code with the trigger. */
 interface Sample {
@@ -13,14 +13,7 @@ interface Sample {
 	changes: ReadonlyArray<Partial<Device>>;
 }
 
-/** The rest of a group record. */
-const REST_OF_GROUP = {
-	description: '',
-	creator: '',
-	createTime: '2024-01-01 00:00:00',
-	updator: null,
-	updateTime: null,
-};
+const GROUP = Fleet.seeded({ size: 1 }).at(0).group;
 
 /** The table of events of change for tests, in the order in which a poll reports them. Each event has a row. */
 export const SAMPLES: Readonly<Record<ChangeEvent, Sample>> = {
@@ -38,17 +31,12 @@ export const SAMPLES: Readonly<Record<ChangeEvent, Sample>> = {
 		field: 'attributes.firmware',
 		parameters: { attributes: 'firmware' },
 		valueOf: ({ attributes }) => attributes['firmware'] ?? null,
-		changes: [
-			...['1', '2', `a version with a long name, ${'x'.repeat(80)}`, 3].map((firmware) => ({
-				attributes: { firmware },
-			})),
-			{ attributes: {} },
-		],
+		changes: [...['1', '2', 'x'.repeat(101), 3].map((firmware) => ({ attributes: { firmware } })), { attributes: {} }],
 	},
 	groupChanged: {
 		field: 'group',
 		valueOf: ({ group }) => group.name,
-		changes: ['A', 'B', 'C'].map((name) => ({ group: { ...REST_OF_GROUP, id: `id ${name}`, name } })),
+		changes: ['A', 'B', 'C'].map((name) => ({ group: { ...GROUP, id: `id ${name}`, name } })),
 	},
 	iccidChanged: {
 		field: 'iccid',
