@@ -16,16 +16,13 @@ const properties = [...node.description.properties];
 const isShown = (property: INodeProperties, parameters: INodeParameters) =>
 	n8n.NodeHelpers.displayParameter(parameters, property, null, node.description);
 
-it('is a polling trigger', () => {
+it('is a polling trigger, and the panel finds its events by their label', () => {
 	const { description, execute, trigger } = node;
 	expect(description).toMatchObject({
 		...{ name: 'deviceManagementTrigger', displayName: 'Device Management Trigger', version: 1, group: ['trigger'] },
 		...{ polling: true, inputs: [], credentials: [{ name: 'deviceManagementApi', required: true }] },
 	});
 	expect([description.usableAsTool, execute, trigger]).toEqual([undefined, undefined, undefined]);
-});
-
-it('the panel finds the events by their label', () => {
 	expect(properties[0]).toMatchObject({ name: 'events', displayName: 'Events', required: true });
 });
 

@@ -40,11 +40,10 @@ it('finds a new and an edited device on these pages, more of them on a longer pa
 
 it('reads the whole list if its total does not agree: an older device began to match the filters', async () => {
 	const watching = await watch({ events: ['deviceCreated'], filters: { tags: 'pilot' } });
-	const { sn } =
-		fleet()
-			.devices.filter(({ tags }) => !tags.includes('pilot'))
-			.at(-1) ?? fleet().at(0);
-	fleet().update(sn, { tags: ['pilot'] });
+	const [older] = fleet()
+		.devices.filter(({ tags }) => !tags.includes('pilot'))
+		.slice(-1);
+	fleet().update(older?.sn ?? '', { tags: ['pilot'] });
 	expect((await pollOf(watching))[1]).toEqual([expect.any(String), 'tags=pilot&size=1000&sort=id asc']);
 });
 
@@ -130,21 +129,16 @@ describe('behind more than a hundred newer devices, reports at once', () => {
 	const mine = () => ({ ...fleet().at(0).group, id: 'mine', name: 'Mine' });
 	const before = '2026-10-31 00:00:00';
 
-	it('a device that the platform lists late', async () => {
-		const watching = await watch({ events: ['deviceCreated'] });
+	it.each([
+		['a device that the platform lists late', {}],
+		["a device that begins to match the node's own filters", { group: 'Mine' }],
+	])('%s', async (_, filters) => {
+		const watching = await watch({ events: ['deviceCreated'], filters });
+		const outside = 'group' in filters ? add({ createTime: before }) : undefined;
 		addMany();
 		for (const count of [150, 0]) expect(snsOf(await watching.poll())).toHaveLength(count);
-		const sn = add({ createTime: before }, 99);
-		expect(snsOf(await watching.poll())).toEqual([sn]);
-	});
-
-	it("a device that begins to match the node's own filters", async () => {
-		const watching = await watch({ events: ['deviceCreated'], filters: { group: 'Mine' } });
-		const sn = add({ createTime: before });
-		addMany();
-		for (const count of [150, 0]) expect(snsOf(await watching.poll())).toHaveLength(count);
-		fleet().update(sn, { group: mine() });
-		expect(snsOf(await watching.poll())).toEqual([sn]);
+		const late = outside ? fleet().update(outside, { group: mine() }).sn : add({ createTime: before }, 99);
+		expect(snsOf(await watching.poll())).toEqual([late]);
 	});
 
 	it.each(['createTime', 'same'])(
