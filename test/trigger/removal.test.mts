@@ -198,8 +198,8 @@ it('fails the poll if no other request can succeed either', async () => {
 	await expect(watching.poll()).rejects.toThrow('No more');
 });
 
-it('is not asked for with a serial number that no path can hold, or that is requested without its spaces', async () => {
-	const odd = ['.', '..', ' A1'];
+it('is not asked for without a serial number, with one that no path can hold, or with one that is requested without its spaces', async () => {
+	const odd = ['', '.', '..', ' A1'];
 	for (const sn of odd) add({ sn });
 	const watching = await watch();
 	for (const sn of odd) fleet().remove(sn);
