@@ -141,13 +141,20 @@ describe('behind more than a hundred newer devices, reports at once', () => {
 		expect(snsOf(await watching.poll())).toEqual([late]);
 	});
 
-	it.each(['createTime', 'same'])(
-		'an edit, where the platform ignores the sort order, and update times are like %s',
-		async (like) => {
-			bench.platform.settings.sorting = 'ignored';
-			for (const { sn, createTime } of fleet().devices)
-				fleet().update(sn, { updateTime: like === 'same' ? before : createTime });
+	it.each(['like the sorted ones', 'the same', 'not sorted, but later than those at the end'])(
+		'an edit, where the platform does not sort by update times, and these are %s',
+		async (are) => {
+			const { settings } = bench.platform;
 			fleet().reorder((devices) => [...devices].sort((one, other) => (one.createTime > other.createTime ? -1 : 1)));
+			for (const { sn, createTime } of fleet().devices)
+				fleet().update(sn, { updateTime: are === 'the same' ? before : createTime });
+			settings.sorting = 'ignored';
+			if (are.startsWith('not sorted')) {
+				change(5, { updateTime: fleet().at(0).updateTime });
+				// It sorts by another time.
+				settings.changePage = (page, { query }) =>
+					query['sort'] === 'updateTime asc' ? { ...page, content: [fleet().at(249)] } : page;
+			}
 			const watching = await watch({ events: ['deviceUpdated'] });
 			expect(await watching.poll()).toBeNull();
 			const sn = change(150, { updateTime: '2026-11-01 00:00:00' });

@@ -159,6 +159,22 @@ it('never comes from a list that holds another number of devices than the platfo
 	expect(reads()).toEqual([]);
 });
 
+it('is not looked for in a list without a total that changed in each of three readings', async () => {
+	const { settings } = bench.platform;
+	settings.changePage = ({ totalElements: _total, totalPages: _pages, ...page }) => page;
+	const watching = await watch({ options: { pageSize: 50, parallelRequests: 1 } });
+	const removed: string[] = [];
+	// The first one by ID: the others move, one of each page to the page before.
+	settings.beforeAnswer = () => {
+		removed.push(gone(remove(fleet().size - 1)));
+		add();
+	};
+	expect(await watching.poll()).toBeNull();
+	expect(reads()).toEqual([]);
+	settings.beforeAnswer = undefined;
+	expect(told(await watching.poll()).sort()).toEqual(removed.sort());
+});
+
 it('reads a hundred devices in a poll, eight at a time, and gets to all of them, also behind checks that fail', async () => {
 	const watching = await watch();
 	const removed = Array.from({ length: 230 }, () => remove(0));
