@@ -96,13 +96,16 @@ it.each([
 	expect(again.map(({ eventId }) => eventId)).toEqual(isTold ? [first?.['eventId']] : []);
 });
 
-it('after an empty first list, a device is new that is dated since yesterday, or without a date', async () => {
+it.each<[string, dates: string[]]>([
+	['is empty', []],
+	['has no dates', ['1970-01-01 00:00:00']],
+])('if the first list %s, a device is new that is dated since yesterday, or without a date', async (_, known) => {
 	const [device] = fleet().devices;
-	bench.platform.fleet = new Fleet([]);
+	const make = (createTime: string | null, id: number) => Object({ ...device, id: `${id}`, sn: `S${id}`, createTime });
+	bench.platform.fleet = new Fleet(known.map((date) => make(date, 9)));
 	const watching = await watch({ events: ['deviceCreated'] });
 	const dates = ['2026-10-30 23:59:59', '2026-10-31 00:00:00', '2099-01-01 00:00:00', null];
-	for (const [index, createTime] of dates.entries())
-		fleet().add({ ...device, ...Object({ id: `${index}`, sn: `S${index}`, createTime }) });
+	for (const [index, createTime] of dates.entries()) fleet().add(make(createTime, index));
 	expect(snsOf(await watching.poll()).sort()).toEqual(['S1', 'S2', 'S3']);
 });
 
