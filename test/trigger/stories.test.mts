@@ -116,6 +116,12 @@ const KNOWN: Row[] = [
 	],
 	['is offline before a restart: the default host counts again', `${SAVED_HOLD}, restart`, GOES_ON, BOTH],
 	['is offline before another main process polls', `${SAVED_HOLD}, another main process`, GOES_ON, BOTH],
+	[
+		'has an older value again, which another main process saw: with durable cursors, both know it',
+		'another value, 1, another main process, online, 1, another main process, offline',
+		{ A: '3: 1 → 0', B: '3: -1 → 0', C: '3: 1 → 0' },
+		{ holdMinutes: 0, rule: TO_0 },
+	],
 ];
 
 /** It is in the group A. Only devices of this group are watched. */
