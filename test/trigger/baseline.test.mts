@@ -52,6 +52,19 @@ it.each<[string, IDataObject, isNew: boolean]>([
 	expect(await events(watching.poll())).toEqual('conditions' in changes ? [] : ['77 → 78']);
 });
 
+it('the same change after a new baseline has another ID, also within a second', async () => {
+	const watching = await watch(EVERYTHING);
+	const ids: unknown[] = [];
+	for (const attributes of ['site', 'firmware']) {
+		change(77);
+		for (const { eventId } of (await watching.poll()) ?? []) ids.push(eventId);
+		change(1);
+		watching.parameters = { ...EVERYTHING, attributes };
+		await watching.activate('update');
+	}
+	expect([ids.length, new Set(ids).size]).toEqual([2, 2]);
+});
+
 it('a filter that an expression changes at each poll fails them with its label, until it no longer changes', async () => {
 	const watching = await published(n8n, { ...EVERYTHING, filters: { name: '={{ Math.random() }}' } });
 	expect(await watching.poll()).toBeNull();
