@@ -22,7 +22,7 @@ const events = async (poll: Promise<IDataObject[] | null>) =>
 	(await poll)?.map(({ previous, current }) => `${previous} → ${current}`) ?? [];
 const says = (...words: string[]) => words.map((one) => `The trigger "Watch" ${one}`);
 const NEW_BASELINE = says(
-	"takes a new baseline, because 'Events', 'Attributes', 'Filters', the workflow, the platform or the user changed. It does not report what changed since the last poll",
+	"starts over, because 'Events', 'Attributes', 'Filters', the workflow, the platform, or the user changed. Changes since the last poll aren't reported",
 );
 
 beforeEach(() => {
@@ -128,13 +128,13 @@ it.each<[words: string, parameters: IDataObject, logged: string[], prepare?: () 
 	[
 		'which serial number it watches in one record only: several devices have it, one as a number',
 		{ events: ['onlineStatusChanged'], options: { pageSize: 50 } },
-		['watches only one record of the serial number 1001, because several devices have it'],
+		['watches only one of the devices with the serial number 1001'],
 		() => [1002, '1002', '1001', 1001].forEach((sn, at) => fleet().add(fleet().make(Object({ sn })), 40 * at)),
 	],
 	[
 		'that events may come later if the list changes at each reading',
 		{ events: ['deviceRemoved'], options: { pageSize: 50 } },
-		['may report events later, because the list changed or repeated devices during each of three readings'],
+		['may report events later, because the list kept changing'],
 		() => (bench.platform.settings.beforeAnswer = () => void fleet().add()),
 	],
 ])('logs once %s', async (_, parameters, logged, prepare = () => {}) => {
@@ -163,8 +163,8 @@ it('records a new baseline, and logs it, if it cannot read the state', async () 
 	await watching.restart();
 	change(77);
 	expect(await watching.poll()).toBeNull();
-	const why = "it can't read the state that n8n kept. It does not report what changed since the last poll";
-	expect(warnings()).toEqual(says(`takes a new baseline, because ${why}`));
+	const why = "it can't read its saved state. Changes since the last poll aren't reported";
+	expect(warnings()).toEqual(says(`starts over, because ${why}`));
 	change(78);
 	expect(await events(watching.poll())).toEqual(['77 → 78']);
 });

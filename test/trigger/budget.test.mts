@@ -18,8 +18,8 @@ async function withBudget(budgetMs: number | undefined, credential = bench.apiKe
 	return { node, before: JSON.stringify(staticData) };
 }
 
-const ENDED = "The poll did not end within n8n's limit of 1 second";
-const WAITED = "The poll waited for the platform's rate limit, and n8n's limit of 1 second ended it";
+const ENDED = "The poll didn't end within n8n's limit of 1 second";
+const WAITED = "The platform's rate limit delayed the poll beyond n8n's limit of 1 second";
 const RAISE =
 	"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'. No event is lost";
 const unavailable = { cause: 'temporarily-unavailable' };

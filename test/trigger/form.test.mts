@@ -102,10 +102,10 @@ describe('Options', () => {
 	});
 });
 
-const UNKNOWN = 'has an unknown value. Use one of these: ';
+const UNKNOWN = 'has an unknown value. Use one of: ';
 const OF_WRONG_TYPE = "'Conditions' has a value of the wrong type";
-const NO_NUMBER = "'For At Least (Minutes)' is not a whole number from 0 to 43200";
-const NO_STATE = "'First Poll' is 'Report Matching Devices', but no condition has only 'To' set";
+const NO_NUMBER = "'For At Least (Minutes)' must be a whole number from 0 to 43,200";
+const NO_STATE = "'First Poll' needs a condition with only 'To' set";
 /** JavaScript rounds it before the node reads it. */
 const LONG = Number('89882110000003456789');
 const ATTRIBUTES = { events: ['attributeChanged'], attributes: 'a' };
@@ -131,14 +131,14 @@ it.each<[given: Given, rule: Given | undefined, words: string]>([
 	[{ options: { firstPoll: 'all' } }, { to: '0' }, `'First Poll' ${UNKNOWN}remember, report`],
 	[{ options: { forAtLeast: 5 } }, undefined, `There is no option "forAtLeast" under 'Options'`],
 	[{ options: { emit: 'never' } }, undefined, `'Items per Poll' ${UNKNOWN}`],
-	[{ options: { pageSize: 0 } }, undefined, "'Page Size' is not a whole number"],
+	[{ options: { pageSize: 0 } }, undefined, "'Page Size' must be a whole number"],
 	[{ output: 'everything' }, undefined, "'Output'"],
 	[{ filters: { name: LONG } }, undefined, "The number in 'Name'"],
 	[{ filters: { group: { mode: 'id', value: 'A' } } }, undefined, "'Group' has a value of the wrong type"],
 	[{ conditions: undefined }, undefined, "'Conditions' is nothing"],
 	[{}, { field: 'mood' }, `'Conditions' ${UNKNOWN}`],
-	[{}, { field: 'onlineStatus' }, "'Online Status', which no event"],
-	[{}, { field: 'attributes', attribute: ' a ' }, "'Attribute', which no event"],
+	[{}, { field: 'onlineStatus' }, "'Online Status' needs its event"],
+	[{}, { field: 'attributes', attribute: ' a ' }, "'Attribute' needs its event"],
 	[ATTRIBUTES, { field: 'attributes', attribute: ' ' }, "A condition has no 'Attribute'"],
 	[{}, { from: undefined, to: '0' }, OF_WRONG_TYPE],
 	[{}, { from: '1', to: null }, OF_WRONG_TYPE],

@@ -148,7 +148,7 @@ it('never comes from a list that holds another number of devices than the platfo
 	const watching = await watch();
 	const { settings } = bench.platform;
 	const hidden = fleet().at(9).sn;
-	const words = "can't detect removed devices, because the platform reports another number of devices than it lists";
+	const words = "can't detect removed devices, because the platform's total doesn't match its list";
 	for (const rounds of [1, 2]) {
 		settings.changePage = (page) => ({ ...page, content: page.content.filter(({ sn }) => sn !== hidden) });
 		await expectQuiet(watching);

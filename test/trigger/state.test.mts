@@ -56,8 +56,8 @@ it('of more than 50 MB fails the poll, and what was known stays', async () => {
 	expect(state?.length).toBeGreaterThan(45_000_000);
 	add({ sn: 'z'.repeat(7_500_000) });
 	await expect(watching.poll()).rejects.toMatchObject({
-		message: 'The trigger would have to store 53 MB, but it can store only 50 MB',
-		description: "Watch fewer devices with 'Filters', or fewer keys in 'Attributes'.",
+		message: 'The trigger needs 53 MB, but can store only 50 MB',
+		description: "Watch fewer devices with 'Filters', or fewer 'Attributes'.",
 	});
 	expect([database.history.length, watching.state === state]).toEqual([2, true]);
 });

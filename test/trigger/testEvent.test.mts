@@ -149,9 +149,10 @@ it.each<Partial<Settings>>([
 
 it('shows the message of n8n’s own triggers if no device matches the filters, and says so if there is none', async () => {
 	bench.platform.fleet = Fleet.seeded({ size: 0 });
+	await expect(fetchTestEvent({})).rejects.toMatchObject({ message: 'The platform has no devices' });
 	const message = 'No data with the current filter could be found';
 	const description = "No device matches the 'Filters'. Change the filters, or remove them to see any device.";
-	await expect(fetchTestEvent({})).rejects.toMatchObject({ message, description });
+	await expect(fetchTestEvent({ filters: { name: 'x' } })).rejects.toMatchObject({ message, description });
 });
 
 it('starts a workflow when it is run by hand', async () => {
