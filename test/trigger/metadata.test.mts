@@ -97,8 +97,6 @@ it('the nodes panel names two events in words that people search', () => {
 	const events = choices(properties.find(({ name }) => name === 'events'));
 	const actions = ['On SIM card (ICCID) change', 'On device going offline or online'];
 	expect(events.flatMap(({ action }) => action ?? [])).toEqual(actions);
-	// The panel finds the events by their label.
-	expect(properties[0]).toMatchObject({ name: 'events', displayName: 'Events', required: true });
 });
 
 it.each<INodeParameters>([
