@@ -24,6 +24,7 @@ describe('whether n8n tries again is decided by the cause', () => {
 		['an expired certificate', unsent('CERT_HAS_EXPIRED'), 'temporarily-unavailable'],
 		['a time-out', failureOf({ kind: 'timeout', row: RESPONSES.tooSlow }, ASKED), 'temporarily-unavailable'],
 		['HTTP 403', refused({ httpStatus: 403 }), 'temporarily-unavailable'],
+		['HTTP 500', refused({ httpStatus: 500 }), 'temporarily-unavailable'],
 		['HTTP 503 with a wait', refused({ httpStatus: 503, retryAfterMs: 7 }), 'temporarily-unavailable'],
 		['HTTP 429 with a wait', refused({ httpStatus: 429, retryAfterMs: 7 }), 'rate-limited'],
 		['a refused token', refused({ httpStatus: 401, token: 'refused' }), 'credential-invalid'],
