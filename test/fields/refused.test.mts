@@ -78,6 +78,7 @@ const REFUSED: readonly Row[] = [
 	['{} is nothing instead of an object', 'Filters', filters(NOTHING)],
 	['{} is null instead of an object', 'Filters', filters(null)],
 	['{} is text of 9 characters instead of an object', 'Filters', filters('"harbour"')],
+	['{} is text of 6 characters instead of an object', 'Attributes', filter('attributes')('site x')],
 	['{} is a list of 1 instead of an object', 'Filters', filters([{ name: 'harbour' }])],
 	['{} must be a whole number of 1 or more', 'Limit', ...[0, 1.5, 2 ** 53, NaN, NOTHING, ...NO_NUMBERS].map(limit)],
 	['{} must be a whole number of 0 or more', 'Skip', ...[-1, 0.5, 2 ** 53, ...NO_NUMBERS].map(option('skip'))],
