@@ -1,5 +1,6 @@
 import { Fleet } from '../../testbed/platform/fleet.mts';
-import { removedEvent } from '../../nodes/DeviceManagement/trigger/events.ts';
+import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
+import { changedEvent, createdEvent, removedEvent } from '../../nodes/DeviceManagement/trigger/events.ts';
 import { type Entry, step, type StepOptions } from '../../nodes/DeviceManagement/trigger/step.ts';
 import { keepValue } from '../../nodes/DeviceManagement/trigger/values.ts';
 import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
@@ -98,6 +99,34 @@ it.each<[string | number | undefined, boolean]>([
 	expect(look({ values: { status: 1 }, away })).toEqual([isNew ? 'deviceCreated' : 'statusChanged']);
 	expect(look({ values: { status: 1 }, away }, 1)).toEqual(isNew ? ['deviceCreated'] : []);
 	expect(look({ values: { status: 1 } })).toEqual(['statusChanged']);
+});
+
+it('the same event has the same ID, and another event, device, field, value, time or number another one', () => {
+	const watched = new Set(['deviceUpdated', 'statusChanged', 'attributeChanged']);
+	const [updated, ...fields] = watchedFields(watched, ['a', 'b']);
+	const values = [
+		[0, 1],
+		[0, 2],
+		[1, 2],
+	] as const;
+	const changes = fields.flatMap((field) => values.map(([previous, current]) => ({ field, previous, current })));
+	const edit = updated && { field: updated, previous: 'zero', current: 'one' };
+	const ids = () => {
+		const device: Device = { sn: 'A', createTime: 'one', updateTime: 'one' };
+		const other: Device = { ...device, sn: 'B' };
+		const events = [1, 2].flatMap((number) =>
+			[device, other].flatMap((one) => [
+				removedEvent(String(one['sn']), {}, [], number),
+				...changes.map((change) => changedEvent(one, change, number)),
+			]),
+		);
+		for (const one of [device, other, { ...device, createTime: 'two' }]) events.push(createdEvent(one));
+		for (const one of [device, other, { ...device, updateTime: 'two' }])
+			if (edit) events.push(changedEvent(one, edit, 1));
+		return events.map(({ eventId }) => eventId);
+	};
+	expect(ids()).toEqual(ids());
+	expect([ids().length, new Set(ids()).size]).toEqual([46, 46]);
 });
 
 it('watches no attribute where attributes are missing or have another form, also not an inherited one', () => {
