@@ -24,8 +24,11 @@ test.each([
 	account.inVain = { since: 0, at: inVainMs };
 	await virtual.time.run(keptMs - 1);
 	expect(account.mayHaveExpired(token)).toBe(false);
-	// A stored token may have any age, and a request may have been sent with an earlier token.
-	expect([account.mayHaveExpired({ value: 'stored' }), account.mayHaveExpired({ ...token })]).toEqual([true, true]);
+	// A request may have been sent with an earlier token, and a stored one may have any age.
+	expect(account.mayHaveExpired({ ...token })).toBe(true);
+	const stored = (account.token = { value: 'stored' });
+	expect(account.mayHaveExpired(stored)).toBe(true);
+	account.token = token;
 	await virtual.time.run(1);
 	expect(account.mayHaveExpired(token)).toBe(true);
 });
