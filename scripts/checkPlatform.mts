@@ -46,8 +46,8 @@ async function run({ json, ...flags }: TargetFlags & { json?: true }): Promise<v
 	const check = async (task: Task) => {
 		const engine = await createEngine({ packageDirectory: checkout, fromSources: true });
 		task.title = 'Checked the platform';
-		const say = (sent: number) => task.say(`Checking the platform: request ${sent}`);
-		return await checkPlatform(engine, target, say);
+		task.say('Checking the platform');
+		return await checkPlatform(engine, target);
 	};
 	const rows = await step("Loading the package into n8n's engine", check, 'stderr');
 	const { name, version } = await readManifest(checkout);

@@ -8,7 +8,7 @@ import type { Engine } from '../../testbed/engine/engine.mts';
 import { triggerWorkflow } from '../../testbed/watch.mts';
 import * as look from './devices.mts';
 import * as paging from './paging.mts';
-import { FIRST_SIZE, openProbe, type Probe, type Say } from './probe.mts';
+import { FIRST_SIZE, openProbe, type Probe } from './probe.mts';
 import { type Findings, type Row, rowsOf, unsure } from './report.mts';
 import * as select from './selections.mts';
 import type { Target } from './target.mts';
@@ -17,10 +17,10 @@ import type { Target } from './target.mts';
  * Saves the credential in n8n's engine and checks its platform.
  * @throws Failure `input` for a credential that can't be used
  */
-export async function checkPlatform(engine: Engine, target: Target, say: Say = () => {}): Promise<Row[]> {
+export async function checkPlatform(engine: Engine, target: Target): Promise<Row[]> {
 	const credential = await engine.saveCredential({ name: 'Platform', type: 'deviceManagementApi', data: target });
 	const { context } = engine.pollingNode(triggerWorkflow(engine, credential, {}));
-	const probe = await openProbe(context, say);
+	const probe = await openProbe(context);
 	const findings: Findings = {};
 	try {
 		const first = await probe.page(FIRST_SIZE);
@@ -42,7 +42,6 @@ async function checkTheRest(probe: Probe, first: Page<Device>, findings: Finding
 	findings.unknownSerialNumber = await look.checkUnknownSerialNumber(probe, first.content);
 	findings.onlineStatus = look.findStatuses(sample);
 	findings.totals = await paging.checkTotal(page, first, findings.firstPage.found === '0' ? 0 : 1);
-	findings.polls = look.findPolls(sample, first.totalElements, findings.totals);
 	findings.sort = await select.checkOrder(page, accepted);
 	findings.filters = await select.checkFilters(page);
 	findings.severalPages = await paging.checkSeveralPages(probe, first);

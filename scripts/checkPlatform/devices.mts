@@ -1,6 +1,5 @@
 /**
- * What responses and devices say of a platform: the first response, single devices, the field that alerts need, and the requests of a
- * poll. Each function returns a row of the table. It shows counts and short values only, and no value that may identify a device.
+ * What responses and devices say of a platform: the first response, single devices, and the field that alerts need. Each function returns a row of the table. It shows counts and short values only, and no value that may identify a device.
  */
 import { type Device, isSerialNumber, serialNumberOf } from '../../nodes/DeviceManagement/core/device.ts';
 import { meansNoDevice } from '../../nodes/DeviceManagement/core/errors/table.ts';
@@ -70,59 +69,40 @@ export async function checkGet(probe: Probe, devices: readonly Device[]): Promis
 /** What the platform says of a serial number that no device has. */
 export async function checkUnknownSerialNumber(probe: Probe, devices: readonly Device[]): Promise<Finding> {
 	const known = serialNumbersOf(devices);
-	const [sn] = known;
-	if (sn === undefined) return unsure('no serial numbers', 'Device Removed needs serial numbers.');
 	// In the form of a real one, so that the platform does not refuse its form.
-	for (const made of [sn.replaceAll(/\d/g, '9'), sn.replaceAll(/\d/g, '0'), `${sn.slice(0, -2)}XX`]) {
-		if (known.includes(made)) continue;
-		const { refusal } = await probe.device(made);
-		if (refusal && meansNoDevice(refusal)) return yes(inWords(refusal), 'Device Removed works.');
-		const advice = 'Device Removed reports nothing: it needs code 10007 or 14401.';
-		if (refusal) return ifRefused(refusal, (words) => no(words, advice));
-	}
-	return unsure('every number tried exists', 'Remove a test device to see whether Device Removed works.');
+	const made = known[0]?.replaceAll(/\d/g, '9');
+	if (made === undefined) return unsure('no serial numbers', 'Device Removed needs serial numbers.');
+	const { refusal } = await probe.device(made);
+	if (refusal && meansNoDevice(refusal)) return yes(inWords(refusal), 'Device Removed works.');
+	const advice = 'Device Removed reports nothing: it needs code 10007 or 14401.';
+	if (refusal) return ifRefused(refusal, (words) => no(words, advice));
+	return unsure('the number tried exists', 'Remove a test device to see whether Device Removed works.');
 }
 
 function serialNumbersOf(devices: readonly Device[]): string[] {
 	return devices.map(serialNumberOf).filter(isSerialNumber);
 }
 
-/** Most values that are shown. The others are counted together. */
-const MOST_VALUES = 8;
-
 /** How often each online status occurs, the most frequent one first. */
 export function findStatuses(devices: readonly Device[]): Finding {
-	const { none = 0, other = 0, ...known } = countBy(devices, ({ onlineStatus }) => nameOf(onlineStatus));
-	if (none === devices.length) {
+	const counts = new Map<string, number>();
+	for (const { onlineStatus } of devices) {
+		const name = nameOf(onlineStatus);
+		counts.set(name, (counts.get(name) ?? 0) + 1);
+	}
+	if (counts.get('none') === devices.length) {
 		return no('no device has it', 'Online Status Changed reports nothing until a device has it.');
 	}
-	const values = Object.entries(known).sort(([, one], [, another]) => another - one);
-	const rest = values.splice(MOST_VALUES).reduce((sum, [, count]) => sum + count, other);
-	const counts = [...values, ['other', rest] as const, ['none', none] as const].filter(([, count]) => count > 0);
-	const shown = counts.map(([name, count]) => `${name}: ${number(count)}`).join(', ');
+	const sorted = [...counts].sort(([, one], [, another]) => another - one);
+	const shown = sorted.map(([name, count]) => `${name}: ${number(count)}`).join(', ');
 	const found = `${shown} of the first ${number(devices.length)}`;
-	return rest + none === 0
-		? yes(found, "Compare the counts with your platform. Then enter a value in 'Conditions'.")
-		: unsure(found, "Look at devices with other values, or none, before you use 'Conditions'.");
-}
-
-function countBy(devices: readonly Device[], name: (device: Device) => string): Record<string, number> {
-	const counts = new Map<string, number>();
-	for (const each of devices.map(name)) counts.set(each, (counts.get(each) ?? 0) + 1);
-	return Object.fromEntries(counts);
+	return counts.has('none') || counts.has('other')
+		? unsure(found, "Look at devices with other values, or none, before you use 'Conditions'.")
+		: yes(found, "Compare the counts with your platform. Then enter a value in 'Conditions'.");
 }
 
 /** A value as 'Conditions' compares it. A text or a long number may identify a device, so it is not shown. */
 function nameOf(value: JsonValue): string {
 	if (value === undefined || value === null) return 'none';
 	return typeof value !== 'object' && /^(-?\d{1,4}|true|false)$/.test(String(value)) ? String(value) : 'other';
-}
-
-/** The requests of polls that read all devices, in pages as long as the longest that was read. */
-export function findPolls({ length }: readonly Device[], total: number | undefined, totals: Finding): Finding {
-	const requests = Math.max(1, Math.ceil((total ?? length) / length));
-	const aDay = (polls: number) => number(polls * requests);
-	const advice = `Polls every minute: ${aDay(1440)} a day. Every five minutes: ${aDay(288)} a day.`;
-	// The walker reads a list again if its total is missing or wrong.
-	return totals.result === 'yes' ? yes(number(requests), advice) : unsure(`at least ${number(requests)}`, advice);
 }

@@ -8,13 +8,10 @@ import { number } from '../terminal.mts';
 import { type FetchPage, FIRST_SIZE, inWords, type Probe } from './probe.mts';
 import { type Finding, ifRefused, no, RUN_AGAIN, unsure, yes } from './report.mts';
 
-/** Sizes to try. The first is the nodes' default, the last one the most that they allow. */
-const SIZES = [1000, 2000, 10_000];
-/** Sizes to try if the platform refuses the first of those. */
-const SMALLER_SIZES = [FIRST_SIZE, 20, 50, 100, 200, 500, 1000];
+/** Sizes to try: the nodes' default first. */
+const SIZES = [1000, 500, 200, 100, 50, 20, FIRST_SIZE];
 
 const DETECTED = 'The nodes detect it.';
-const KEEP_SIZE = 'Keep the default Page Size of 1,000.';
 
 /** Whether two pages have the same devices in the same order. */
 const areSame = (one: readonly Device[], other: readonly Device[]) =>
@@ -52,39 +49,25 @@ export async function checkSeveralPages(probe: Probe, first: Page<Device>): Prom
 	return yes('each device once', 'Get Many reads the whole list.');
 }
 
-interface PageSizes {
-	finding: Finding;
-	/** The largest size that was accepted. */
-	accepted: number;
-	/** The devices of the longest page read, up to 1,000. */
-	sample: readonly Device[];
-}
-
-/** The largest page that the platform accepts. */
-export async function checkPageSize(fetchPage: FetchPage, first: Page<Device>, sizes = SIZES): Promise<PageSizes> {
-	const found: Omit<PageSizes, 'finding'> = { accepted: FIRST_SIZE, sample: first.content };
-	const largest = (size: number, rest: string, advice: string) => {
-		return { ...found, finding: yes(`${number(size)}${rest}`, size >= 1000 ? KEEP_SIZE : advice) };
-	};
-	for (const size of sizes) {
+/** The longest page that the platform accepts, up to the nodes' default. */
+export async function checkPageSize(fetchPage: FetchPage, first: Page<Device>) {
+	let failed = '';
+	for (const size of SIZES) {
 		const { value, refusal } = await fetchPage(size);
-		if (value === undefined) {
-			if (sizes === SIZES && size === sizes[0]) return await checkPageSize(fetchPage, first, SMALLER_SIZES);
-			const advice = `The nodes fall back to smaller pages. Set Page Size to ${found.accepted} to save requests.`;
-			return largest(found.accepted, `; ${number(size)} fails (${inWords(refusal)})`, advice);
+		if (value === undefined) failed = `; ${number(size)} fails (${inWords(refusal)})`;
+		else {
+			const { content, totalElements = 0 } = value;
+			const { size: cutTo = content.length < totalElements ? content.length : size } = value;
+			const advice =
+				size < 1000 ? `Set Page Size to ${size} to save requests.` : 'Keep the default Page Size of 1,000.';
+			const finding =
+				cutTo < size
+					? yes(`${number(cutTo)}; larger pages are cut`, 'The nodes notice shorter pages. Nothing to do.')
+					: yes(number(size) + failed, advice);
+			return { finding, accepted: size, sample: content };
 		}
-		const { content, totalElements, size: said } = value;
-		if (size <= 1000 && content.length > 0) found.sample = content;
-		const hasAll = content.length < size && (totalElements === undefined || content.length >= totalElements);
-		if (hasAll && said === undefined) {
-			const advice = 'The whole fleet fits on one page: Page Size does not matter.';
-			return { ...found, finding: unsure(`at least ${number(content.length)}`, advice) };
-		}
-		const cutTo = said ?? content.length;
-		if (cutTo < size) return largest(cutTo, '; larger pages are cut', 'The nodes notice shorter pages. Nothing to do.');
-		found.accepted = size;
 	}
-	return largest(found.accepted, ' or more', KEEP_SIZE);
+	return { finding: unsure(failed.slice(2), RUN_AGAIN), accepted: FIRST_SIZE, sample: first.content };
 }
 
 /** Whether the total is right: the last page has to have the rest of it. */

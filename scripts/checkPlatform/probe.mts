@@ -10,7 +10,7 @@ import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { readPart } from '../../nodes/DeviceManagement/core/paging/part.ts';
 import { DEVICE_LIST, fetchDevice } from '../../nodes/DeviceManagement/transport/devices.ts';
 import { type PagedEndpoint, pageSource } from '../../nodes/DeviceManagement/transport/pagedList.ts';
-import { openPlatform, type Platform } from '../../nodes/DeviceManagement/transport/platform.ts';
+import { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { outcomeOf } from '../../nodes/DeviceManagement/transport/waiting/traffic.ts';
 
 /** Devices on the first page that the check reads: the default of the API document. */
@@ -28,20 +28,11 @@ type Selection = Pick<PagedEndpoint, 'body' | 'query' | 'sort'>;
 /** Fetches one page of the device list. */
 export type FetchPage = (size: number, page?: number, selection?: Selection) => Promise<Outcome<Page<Device>>>;
 
-/** Called at each request, with its number. */
-export type Say = (sent: number) => void;
-
 export type Probe = Awaited<ReturnType<typeof openProbe>>;
 
 /** Opens the platform of a node. */
-export async function openProbe(context: IPollFunctions, say: Say) {
-	const { request: send, ...opened } = await openPlatform(context, { parallelRequests: 1 });
-	let sent = 0;
-	const request: Platform['request'] = async (asked) => {
-		say(++sent);
-		return await send(asked);
-	};
-	const platform = { ...opened, request };
+export async function openProbe(context: IPollFunctions) {
+	const platform = await openPlatform(context, { parallelRequests: 1 });
 	const attempt = async <T,>(sending: Promise<T>): Promise<Outcome<T>> => {
 		const outcome = await outcomeOf(sending);
 		if ('value' in outcome) return { value: outcome.value };

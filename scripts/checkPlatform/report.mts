@@ -20,7 +20,6 @@ const CHECKS = {
 	get: 'Get by serial number',
 	unknownSerialNumber: 'Unknown serial number',
 	onlineStatus: 'Field onlineStatus',
-	polls: 'Requests of a poll',
 } as const;
 
 export type CheckId = keyof typeof CHECKS;
@@ -98,15 +97,12 @@ export function asTable(rows: readonly Row[], width: number): string {
 			colWidths: [mark, check, found, Math.max(30, width - mark - check - found - 5)],
 		},
 	);
-	const counts = (['yes', 'no', 'unsure'] as const).map(
-		(result) => `${rows.filter((row) => row.result === result).length} ${MARKS[result]}`,
-	);
 	return [
 		table,
 		'✓ yes   ✗ no   ? not sure   * essential',
 		'',
 		bold(verdictOn(rows).conclusion),
-		`${counts.join(', ')}. Nothing was changed on the platform.`,
+		'Nothing was changed on the platform.',
 	].join('\n');
 }
 

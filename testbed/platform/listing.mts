@@ -15,7 +15,7 @@ export function listDevices(
 	settings: Settings,
 ): Page<Device> {
 	const criteria = criteriaTests(body);
-	const { filtering, equalValues, missingValues, idSort, apiKeyIn, apiKeyName } = settings;
+	const { equalValues, missingValues, idSort, apiKeyIn, apiKeyName } = settings;
 	const { page: _page, size: _size, sort: sorts = [], ...filters } = query;
 	// A key in the query is no filter.
 	if (apiKeyIn === 'query') delete filters[apiKeyName];
@@ -23,11 +23,11 @@ export function listDevices(
 
 	let kept = results.get(devices);
 	if (kept === undefined || kept.size > 20) results.set(devices, (kept = new Map()));
-	const key = JSON.stringify([body, filters, fields, idSort, filtering, missingValues]);
+	const key = JSON.stringify([body, filters, fields, idSort, missingValues]);
 	let result = kept.get(key);
 	if (result === undefined) {
 		const orders = fields.map((field) => orderBy(field, settings));
-		const tests = filtering === 'ignored' ? [] : [...criteria, ...queryTests(filters)];
+		const tests = [...criteria, ...queryTests(filters)];
 		const found = devices.filter((device) => tests.every((test) => test(device)));
 		// Sorting is stable: devices with equal values keep the fleet's order.
 		const order: Order = (one, other) => orders.reduce((sum, next) => sum || next(one, other), 0);

@@ -128,8 +128,6 @@ export const settingsSchema = z.strictObject({
 	severalFields: z.enum(['obeyed', 'refused', 'first field']).default('obeyed'),
 	/** A sort by `id`: as text or as numbers, refused with 10005, or the field is ignored. */
 	idSort: z.enum(['text', 'number', 'refused', 'ignored']).default('text'),
-	/** Whether the platform obeys filters; otherwise it returns all devices. */
-	filtering: z.enum(['obeyed', 'ignored']).default('obeyed'),
 	/** How a sort treats missing values. */
 	missingValues: z.enum(['smallest', 'largest']).default('smallest'),
 	/** Changes the `data` of a response with a page of any list: other items, another total. It gets a copy. */
