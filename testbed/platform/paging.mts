@@ -18,8 +18,7 @@ export function pageOf<Item>(list: readonly Item[], query: Query, settings: Sett
 	const page = readPage(query, settings);
 	if (page < 0) throw new Refusal(10001, 'page');
 	const size = readNumber(query, 'size') ?? 10;
-	const isTooLarge = size > settings.largestSize && settings.largerSize === 'refuse';
-	if (size <= 0 || isTooLarge) throw new Refusal(10001, 'size');
+	if (size <= 0) throw new Refusal(10001, 'size');
 	const real = Math.min(size, settings.largestSize);
 	const items = list.slice(page * real, (page + 1) * real);
 	return {

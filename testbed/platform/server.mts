@@ -325,8 +325,6 @@ export class EmbeddedPlatform {
 	#logIn({ body }: PlatformRequest): string {
 		this.logins.attempted++;
 		const given = read(loginSchema, body);
-		const { refuseLogin } = this.settings;
-		if (refuseLogin !== undefined) throw new Refusal(refuseLogin);
 		if (given.loginName !== this.loginName || given.password !== this.passwordMd5) throw new Refusal(14201);
 		this.logins.succeeded++;
 		return this.issueToken();
@@ -361,8 +359,7 @@ export class EmbeddedPlatform {
 
 	#answerOf(fault: Extract<Fault, { code: number } | { status: number }>): Answer {
 		if ('code' in fault) {
-			const { code, details = [], msg = message(code, ...details), data = null, headers } = fault;
-			const { status = code === 0 ? 200 : this.settings.refusalStatus } = fault;
+			const { code, details = [], msg = message(code, ...details), data = null, status = 200, headers } = fault;
 			return { ...envelope(code, msg, JSON.stringify(data)), status, headers: { ...json, ...headers } };
 		}
 		const { status, headers = {}, body = '' } = fault;

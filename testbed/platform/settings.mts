@@ -91,8 +91,6 @@ export const settingsSchema = z.strictObject({
 	/** In plain text; the login expects its MD5 in lower-case hex. */
 	password: z.string().default('demo-password-密码'),
 	loginPath: path.default('/api/user/login'),
-	/** Refuses every login with this code, the right password included. */
-	refuseLogin: z.union([z.literal(14201), z.literal(14202), z.literal(14203)]).optional(),
 	/** one-per-user: a login ends all earlier tokens. */
 	livingTokens: z.enum(['side-by-side', 'one-per-user']).default('side-by-side'),
 	/** Number of authorized requests until a token expires; Infinity: never. */
@@ -103,8 +101,6 @@ export const settingsSchema = z.strictObject({
 	deadTokenCode: z.union([z.literal(14101), z.literal(14102)]).default(14101),
 
 	// Responses
-	/** HTTP status of a response whose code is not 0; the document doesn't define it. */
-	refusalStatus: z.int().min(200).max(599).default(200),
 	/** The code for a serial number that no device has, section 4.2; 0 is a success without data. */
 	noDeviceCode: z.union([z.literal(10007), z.literal(14401), z.literal(0)]).default(10007),
 	/** All endpoints are below this path; a request elsewhere gets 404. */
@@ -113,9 +109,8 @@ export const settingsSchema = z.strictObject({
 	// Lists, sections 1.2 and 8
 	/** one-based: page=0 and page=1 both return the first page. `number` in the response always counts from 0. */
 	pageNumbering: z.enum(['one-based', 'zero-based']).default('one-based'),
+	/** A larger size is reduced to this one. */
 	largestSize: z.int().min(1).default(2000),
-	/** A larger size is reduced to the largest, or refused with 10001. */
-	largerSize: z.enum(['clamp', 'refuse']).default('clamp'),
 	/** The list of devices in a database, instead of the fleet's. */
 	source: unchecked<DeviceSource>().optional(),
 	/** Whether the platform obeys `sort`, refuses it with 10005, or ignores it. */

@@ -156,7 +156,7 @@ describe("'Return All'", () => {
 
 	const huge = new Array(1_000_001).fill(0);
 	test('of GET asks for smaller pages if one is refused, and fails with what to do if one is too large', async () => {
-		set({ largestSize: 1000, largerSize: 'refuse' });
+		set({ largestSize: 1000, fault: ({ query }) => (Number(query['size']) > 1000 ? { code: 10001 } : undefined) });
 		expect(jsonOf(await all({ method: 'GET', options: { pageSize: 2000 } }))).toHaveLength(250);
 		set(rows(() => [{ huge }]));
 		expect((await all({ method: 'GET' })).error?.description).toMatch(/^Lower 'Page Size' under 'Options', or/);

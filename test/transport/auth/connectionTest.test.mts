@@ -58,7 +58,7 @@ describe('the credential test fails', () => {
 	});
 
 	test('with the reason of a refused login, asking once', async () => {
-		const { tested, platform } = await pressTest('login', { refuseLogin: 14202, refusalStatus: 403 });
+		const { tested, platform } = await pressTest('login', { fault: () => ({ code: 14202, status: 403 }) });
 		const { message = '', remedy = '' } = CODE_TABLE.find(({ code }) => code === 14202) ?? {};
 		expectFailed(tested, `The sign-in failed. ${message}`);
 		expect(String(tested.message).split(remedy)).toHaveLength(2);

@@ -100,7 +100,7 @@ test('a sign-in that always gets code 10002 is sent twice, however often request
 });
 
 test('a refused login is sent once by executions and the dropdown, each says why, and again after five minutes', async () => {
-	const bench = await open({ refuseLogin: 14201 });
+	const bench = await open({ fault: ({ kind }) => (kind === 'login' ? { code: 14201 } : undefined) });
 	const words = /Incorrect login name or password/;
 	const clock = { now: 0 };
 	const putBack = stopClock(clock);
