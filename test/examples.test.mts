@@ -6,13 +6,17 @@ import { useBench } from '../testbed/jest.mts';
 import { exampleCredentials, exampleWorkflows, workflowsOfStart } from '../testbed/n8n/examples.mts';
 import { mailCredential } from '../testbed/n8n/mailServer.mts';
 import { jsonOf } from '../testbed/output.mts';
-import { connectionsSchema, jsonOn, nodeSchema, pages, readPage } from '../testbed/pages.mts';
+import { jsonOn, pages, readPage } from '../testbed/pages.mts';
 import { triggerType, Watch } from '../testbed/watch.mts';
 
 // Enough devices for each part and filter. It has the devices that pages and examples name, as every seeded fleet of 720 devices.
 const bench = useBench({ fleet: { size: 3500, seed: 1 } });
 
-const exampleNodeSchema = nodeSchema.extend({
+const nodeSchema = z.object({
+	name: z.string(),
+	type: z.string(),
+	typeVersion: z.number(),
+	parameters: z.record(z.string(), z.unknown()),
 	credentials: z.record(z.string(), z.object({ id: z.string(), name: z.string() })).default({}),
 	disabled: z.boolean().default(false),
 	executeOnce: z.boolean().default(false),
@@ -20,13 +24,15 @@ const exampleNodeSchema = nodeSchema.extend({
 	maxTries: z.number().optional(),
 	waitBetweenTries: z.number().optional(),
 });
+const connectionSchema = z.object({ node: z.string() });
+const connectionsSchema = z.record(z.string(), z.record(z.string(), z.array(z.array(connectionSchema))));
 
 const SCHEDULE = 'n8n-nodes-base.scheduleTrigger';
 const isNote = ({ type }: { type: string }) => type === 'n8n-nodes-base.stickyNote';
 
 async function examples() {
 	return [...(await exampleWorkflows())].map(([file, { name, id, nodes, connections }]) => {
-		const all = z.array(exampleNodeSchema).parse(nodes);
+		const all = z.array(nodeSchema).parse(nodes);
 		const notes = all.filter(isNote).map(({ parameters }) => String(parameters['content']));
 		return {
 			file,

@@ -2,7 +2,6 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path/posix';
-import { z } from 'zod/v4';
 
 import { checkout } from './checkout.mts';
 
@@ -105,24 +104,9 @@ export function lostTargetsOf(page: string, targets = targetsOf(page)): string[]
 	});
 }
 
-/**
- * Returns the JSON blocks of a page, parsed.
- * @throws SyntaxError for an invalid block
- */
+/** Returns the JSON blocks of a page, parsed. */
 export function jsonOn(page: string): unknown[] {
 	return tokensOf(page)
 		.filter(({ type, info }) => type === 'fence' && info.trim() === 'json')
 		.map(({ content }): unknown => JSON.parse(content));
 }
-
-const connectionSchema = z.object({ node: z.string(), type: z.string(), index: z.number() });
-
-/** The parts of a workflow that n8n needs when you paste it. */
-export const nodeSchema = z.looseObject({
-	name: z.string(),
-	type: z.string(),
-	typeVersion: z.number(),
-	parameters: z.record(z.string(), z.unknown()),
-	position: z.tuple([z.number(), z.number()]),
-});
-export const connectionsSchema = z.record(z.string(), z.record(z.string(), z.array(z.array(connectionSchema))));

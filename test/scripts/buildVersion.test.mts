@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -7,14 +7,13 @@ import { buildVersion } from '../../scripts/release/buildVersion.mts';
 import { checkout, readManifest } from '../../testbed/checkout.mts';
 import { removing } from '../../testbed/removing.mts';
 
-const fixture = join(checkout, 'test/testbed/engine/fixturePackage');
 let folder: string;
 let version: string;
 let named: string;
 
 beforeEach(async () => {
 	folder = mkdtempSync(join(tmpdir(), 'clone-'));
-	cpSync(fixture, folder, { recursive: true });
+	copyFileSync(join(checkout, 'package.json'), join(folder, 'package.json'));
 	({ version } = await readManifest(folder));
 	git('init', '--quiet');
 	git('add', '.');
@@ -43,8 +42,10 @@ it('the version of a build is the one in package.json on a commit with its tag, 
 });
 
 it('inside another repository and without git there is none, but a way to pack without a commit', async () => {
+	const inner = join(folder, 'inner');
+	mkdirSync(inner);
+	renameSync(join(folder, 'package.json'), join(inner, 'package.json'));
+	await expect(buildVersion(inner)).rejects.toThrow('npm run build && npm pack');
 	rmSync(join(folder, '.git'), removing);
-	for (const place of [fixture, folder]) {
-		await expect(buildVersion(place)).rejects.toThrow('npm run build && npm pack');
-	}
+	await expect(buildVersion(inner)).rejects.toThrow('npm run build && npm pack');
 });

@@ -3,10 +3,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-import { deviceWorkflow } from '../../../testbed/deviceWorkflow.mts';
-import { Container, core } from '../../../testbed/engine/host.cjs';
-import { useBench } from '../../../testbed/jest.mts';
-import { operations } from '../../../testbed/operations.mts';
+import { deviceWorkflow } from '../../testbed/deviceWorkflow.mts';
+import { Container, core } from '../../testbed/engine/host.cjs';
+import { useBench } from '../../testbed/jest.mts';
+import { operations } from '../../testbed/operations.mts';
 
 const n8nHome = join(homedir(), '.n8n');
 const hadN8nHome = existsSync(n8nHome);
