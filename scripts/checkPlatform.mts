@@ -44,12 +44,12 @@ try {
 async function run({ json, ...flags }: TargetFlags & { json?: true }): Promise<void> {
 	const target = await readTarget(program, flags);
 	const check = async (task: Task) => {
-		const engine = await createEngine({ packageDirectory: checkout, fromSources: true });
+		const engine = await createEngine(true);
 		task.title = 'Checked the platform';
 		task.say('Checking the platform');
 		return await checkPlatform(engine, target);
 	};
-	const rows = await step("Loading the package into n8n's engine", check, 'stderr');
+	const rows = await step("Loading the package into n8n's engine", check);
 	const { name, version } = await readManifest(checkout);
 	// The width without a terminal.
 	const width = process.stdout.isTTY ? process.stdout.columns : 120;

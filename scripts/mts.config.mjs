@@ -38,8 +38,6 @@ const zones = Object.entries(LAYERS).map(([target, allowed]) => ({
 	except: [target, ...allowed],
 }));
 
-const jestGlobals = ['jest', 'expect', 'describe', 'beforeEach', 'afterEach', 'beforeAll', 'afterAll'];
-
 export default defineConfig(
 	globalIgnores(['.cache/', 'dist/', 'coverage/', '**/*.{js,cjs,mjs}']),
 	{
@@ -59,11 +57,6 @@ export default defineConfig(
 			// The two rules above only know imports that they can follow.
 			'import-x/no-unresolved': ['error', { commonjs: true }],
 		},
-	},
-	{
-		files: ['**/*.{mts,ts}'],
-		ignores: ['test/**', 'testbed/jest.mts'],
-		rules: { 'no-restricted-globals': ['error', ...jestGlobals] },
 	},
 	{
 		files: ['**/*.{mts,ts}'],

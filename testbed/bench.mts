@@ -1,9 +1,8 @@
 import type { IDataObject, OnError } from 'n8n-workflow';
 
 import { credentialOf } from '../nodes/DeviceManagement/transport/auth/credential.ts';
-import { checkout } from './checkout.mts';
 import { deviceToolWorkflow, deviceWorkflow } from './deviceWorkflow.mts';
-import { createEngine, type Engine, type EngineOptions, type RunOptions } from './engine/engine.mts';
+import { createEngine, type Engine, type RunOptions } from './engine/engine.mts';
 import { jsonOf } from './output.mts';
 import { type StartOptions, startPlatform } from './platform/server.mts';
 
@@ -17,13 +16,10 @@ export interface NodeRun extends RunOptions {
 	onError?: OnError;
 }
 
-/**
- * Starts a platform and an engine, and saves a credential for each way to sign in.
- * @param loading how the engine loads the package
- */
-export async function openBench(options: StartOptions = {}, loading: Pick<EngineOptions, 'fromSources'> = {}) {
+/** Starts a platform and an engine, and saves a credential for each way to sign in. */
+export async function openBench(options: StartOptions = {}) {
 	const platform = await startPlatform(options);
-	const engine = await createEngine({ packageDirectory: checkout, ...loading });
+	const engine = await createEngine();
 	const keyData = () => ({ baseUrl: platform.baseUrl, authentication: 'apiKey', apiKey: platform.apiKey });
 	const account = () => ({ loginName: platform.loginName, password: platform.password });
 	const loginData = () => ({ baseUrl: platform.baseUrl, authentication: 'login', ...account() });

@@ -13,6 +13,7 @@ import type {
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 
+import { checkout } from '../checkout.mts';
 import { nodeType } from '../deviceWorkflow.mts';
 import { testCredential } from './connectionTest.mts';
 import { EngineCredentials } from './credentials.mts';
@@ -22,16 +23,6 @@ import { NodePackage } from './nodePackage.mts';
 import { nodeOf, type ParsedWorkflow, readWorkflow, type WorkflowJson } from './workflowFile.mts';
 
 export type { LogEntry, WorkflowJson };
-
-export interface EngineOptions {
-	/** The folder with the package.json whose `n8n` section names the nodes and credentials. */
-	packageDirectory: string;
-	/**
-	 * Loads the TypeScript files behind the compiled ones that package.json names, so that no test uses an old build.
-	 * For processes under tsx; jest does the same by its own settings.
-	 */
-	fromSources?: boolean;
-}
 
 export interface RunOptions {
 	/** Stops the execution as the Stop button does: n8n aborts the signal that nodes see. */
@@ -58,19 +49,17 @@ export interface PollingNodeOptions {
 export type PollingNode = ReturnType<Engine['pollingNode']>;
 
 /**
- * Loads a package into n8n's engine: `WorkflowExecute`, its request helpers, its encryption and its expressions are the real
+ * Loads the package of this checkout into n8n's engine: `WorkflowExecute`, its request helpers, its encryption and its expressions are the real
  * ones, and requests go over real sockets. What n8n's server adds to n8n-core (saved credentials, sign-in before a
  * request, credential tests, pinned data) is rebuilt after the server.
- *
- * `packageDirectory` is loaded by the compiled files its package.json names; under jest these are mapped to the sources.
+ * @param fromSources loads the sources behind the compiled files that package.json names: for tsx. Jest does so by its own settings
  * @throws n8n's error for a package that it refuses to load
  */
-export async function createEngine(options: EngineOptions): Promise<Engine> {
-	const { packageDirectory, fromSources = false } = options;
+export async function createEngine(fromSources = false): Promise<Engine> {
 	// Before n8n-core makes its logger, which the packages do.
 	const logs = startInstance();
 	logs.length = 0;
-	return new Engine(logs, await NodePackage.load(packageDirectory, fromSources));
+	return new Engine(logs, await NodePackage.load(checkout, fromSources));
 }
 
 export class Engine {

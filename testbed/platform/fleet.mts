@@ -1,5 +1,4 @@
 import { z } from 'zod/v4';
-import { jsonOf } from './paging.mts';
 
 const time = z.string().regex(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/);
 
@@ -120,11 +119,6 @@ export class Fleet {
 	/** Moves a device to another position of the default order. */
 	move(sn: string, position: number): void {
 		this.add(this.remove(sn), position);
-	}
-
-	/** Computes the JSON of every device now, so that a benchmark does not measure it: half a second for 100,000. */
-	warm(): void {
-		for (const device of this.#devices) jsonOf(device);
 	}
 
 	/** Changes the default order: `arrange` gets a copy and returns the same devices in the new order. */

@@ -38,15 +38,12 @@ export type StartOptions = z.input<typeof startOptionsSchema>;
 /** The address of a platform, and what its users sign in with. */
 export type PlatformAccess = Pick<EmbeddedPlatform, 'baseUrl' | 'apiKey' | 'loginName' | 'password'>;
 
-/** The endpoint for API Request in the form, the docs and an example. It returns a list of models. */
-export const OTHER_ENDPOINT = '/api/model/list';
-
 /**
  * Starts an embedded device-management platform that follows the API document.
  *
  * Endpoints: POST /api/device/list and GET /api/device/sn/{sn} as in section 4, POST `loginPath` as in section 5. The
  * document does not define other endpoints (section 4.3). This platform also has these, with the same sign-in:
- * PUT /api/device/sn/{sn} (changes fields), GET /api/device/list and /api/group/list (pages, neither filtered nor sorted), GET {@link OTHER_ENDPOINT} (an array in data), GET /api/version (a text in data), and any method on /api/echo (returns the
+ * PUT /api/device/sn/{sn} (changes fields), GET /api/device/list and /api/group/list (pages, neither filtered nor sorted), GET /api/model/list (an array in data), GET /api/version (a text in data), and any method on /api/echo (returns the
  * request). Any other path gets HTTP 404 without an envelope.
  *
  * @throws if an option is invalid, or the port is taken
@@ -90,7 +87,7 @@ export class EmbeddedPlatform {
 	readonly #endpoints: Readonly<Record<string, (request: PlatformRequest, sn: string) => unknown>> = {
 		'GET /api/device/sn/{sn}': (_request, sn) => this.#device(sn),
 		'PUT /api/device/sn/{sn}': ({ body }, sn) => this.#change(this.#device(sn), body),
-		[`GET ${OTHER_ENDPOINT}`]: () => this.fleet.models,
+		'GET /api/model/list': () => this.fleet.models,
 		'GET /api/version': () => '2.6',
 		'/api/echo': (request) => this.#echo(request),
 	};
