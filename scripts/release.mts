@@ -13,14 +13,14 @@ import { removing } from '../testbed/removing.mts';
 import { disagreements } from './release/agreement.mts';
 import { checksumOf, keepChecksum } from './release/tarball.mts';
 
-const options = new Command('npm run release --')
-	.description('Runs all steps of a release except publishing.')
+const program = new Command('npm run release --')
+	.description('Runs all steps of a release except publishing. A pushed tag publishes (docs/maintainers/releasing.md).')
 	.option('--dry-run', 'all steps: checks, pack, pack again from a clean checkout, and a dry run of npm')
 	.option('--pack', 'checks that tag, version and changelog agree, and packs into .cache/release')
 	.option('--compare <tarball>', 'packs this checkout and compares it with a tarball of the same commit')
 	.option('--tag <tag>', 'the tag of the release, like v1.2.3')
-	.parse()
-	.opts<{ dryRun?: true; pack?: true; compare?: string; tag?: string }>();
+	.parse();
+const options = program.opts<{ dryRun?: true; pack?: true; compare?: string; tag?: string }>();
 
 const folder = join(checkout, '.cache', 'release');
 const { version } = await readManifest(checkout);
@@ -28,12 +28,7 @@ try {
 	if (options.compare !== undefined) await compare(options.compare);
 	else if (options.pack) await pack();
 	else if (options.dryRun) await rehearse();
-	else {
-		throw new Error(
-			'A release is published by .github/workflows/release.yml when a tag v… is pushed (docs/maintainers/releasing.md).\n' +
-				'`npm run release -- --dry-run` does everything short of that.',
-		);
-	}
+	else program.help({ error: true });
 } catch (error) {
 	console.error(error instanceof Error ? error.message : error);
 	process.exitCode = 1;

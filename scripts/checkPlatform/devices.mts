@@ -22,10 +22,9 @@ const SIGN_IN = {
 		advice: 'Check the key, and how your platform expects it: --set apiKeyName=…, apiKeyPrefix=…, apiKeyIn=query.',
 	},
 };
-const ENVELOPE = yes("'code', 'msg' and 'data'", 'The nodes read the responses.');
 const CHECK_ADDRESS = 'Check --base-url: another service or a proxy may answer at this address.';
 
-/** What the first response says about the sign-in, the envelope and the list (sections 1.1, 4.1 and 5 of the API document). */
+/** What the first response says about the sign-in and the list (sections 1.1, 4.1 and 5 of the API document). */
 export function findingsOfFirst({ value, refusal }: Outcome<Page<Device>>, signIn: keyof typeof SIGN_IN): Findings {
 	const { accepted, refused, advice } = SIGN_IN[signIn];
 	if (refusal === undefined) {
@@ -34,7 +33,7 @@ export function findingsOfFirst({ value, refusal }: Outcome<Page<Device>>, signI
 			content.length === 0
 				? unsure('no devices', 'Add devices, or check what this user may see. Then run the check again.')
 				: yes(`${number(totalElements ?? content.length)} devices`, 'Get Many works.');
-		return { signIn: accepted, envelope: ENVELOPE, list };
+		return { signIn: accepted, list };
 	}
 	const { kind, cause, code, httpStatus, withoutData, message } = refusal;
 	const found = inWords(refusal);
@@ -49,13 +48,11 @@ export function findingsOfFirst({ value, refusal }: Outcome<Page<Device>>, signI
 		return { signIn: no(`no token (${found})`, 'Check the login path and the token path. Set them with --set.') };
 	}
 	if (refusal.token === 'refused') return { signIn: no(`${refused} (${found})`, advice) };
-	const read = { signIn: accepted, envelope: ENVELOPE };
 	if (code !== undefined) {
-		return { ...read, list: no(found, 'Ask your platform administrator for the right to list devices.') };
+		return { signIn: accepted, list: no(found, 'Ask your platform administrator for the right to list devices.') };
 	}
-	// Of a success that holds no page, the envelope was right.
-	if (withoutData !== undefined) return { ...read, list: no('no page of devices', CHECK_ADDRESS) };
-	return { envelope: no(httpStatus === 200 ? 'no envelope' : found, CHECK_ADDRESS) };
+	if (withoutData !== undefined) return { signIn: accepted, list: no('no page of devices', CHECK_ADDRESS) };
+	return { list: no(httpStatus === 200 ? 'no envelope' : found, CHECK_ADDRESS) };
 }
 
 /** Whether one device can be read by its serial number (section 4.2). Another device is an unexpected response. */

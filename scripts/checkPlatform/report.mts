@@ -9,7 +9,6 @@ import { inWords, isRefusal } from './probe.mts';
 /** What a check can find out, in the order of the table. */
 const CHECKS = {
 	signIn: 'Sign-in',
-	envelope: 'Response envelope',
 	list: 'Device list',
 	firstPage: 'First page number',
 	severalPages: 'Several pages',
@@ -25,7 +24,7 @@ const CHECKS = {
 export type CheckId = keyof typeof CHECKS;
 
 /** Without these the nodes don't work. */
-const ESSENTIAL: ReadonlySet<CheckId> = new Set(['signIn', 'envelope', 'list', 'firstPage', 'severalPages', 'get']);
+const ESSENTIAL: ReadonlySet<CheckId> = new Set(['signIn', 'list', 'firstPage', 'severalPages', 'get']);
 
 export const MARKS = { yes: '✓', no: '✗', unsure: '?' } as const;
 

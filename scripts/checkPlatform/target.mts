@@ -47,9 +47,5 @@ async function ask(program: Command, what: string): Promise<string> {
 	lines.close();
 	if (isTTY) process.stderr.write('\n');
 	if (secret !== '') return secret;
-	return program.error(
-		isTTY
-			? `${what}: nothing was entered.`
-			: `${what}: there is no terminal to ask on, and standard input has no line. Send it there.`,
-	);
+	return program.error(`${what}: nothing was entered, and standard input has no line.`);
 }

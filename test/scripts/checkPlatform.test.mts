@@ -61,7 +61,7 @@ const showAll = (rows: readonly Row[]): Shown => Object.fromEntries(rows.map((ro
 const ofEach = (ids: readonly CheckId[], found: string): Shown => Object.fromEntries(ids.map((id) => [id, found]));
 const IDS = rowsOf({}, unsure('', '')).map(({ id }) => id);
 
-const SIGNED_IN: Shown = { signIn: '✓ API key accepted', envelope: "✓ 'code', 'msg' and 'data'" };
+const SIGNED_IN: Shown = { signIn: '✓ API key accepted' };
 /** A platform that does everything. */
 const AS_IT_IS: Shown = {
 	...SIGNED_IN,
@@ -167,8 +167,8 @@ test.each(Object.entries(habits))('its rows alone show that a platform %s', asyn
 
 /** What the nodes can't do without, the credential and the habit without it, and what the check says and advises. */
 const missing: ReadonlyArray<readonly [string, Target, Partial<Settings>, Shown, string]> = [
-	['an envelope', {}, { fault: () => ({ status: 200, body: '<p>' }) }, { envelope: '✗ no envelope' }, '--base-url'],
-	['the path', {}, { fault: () => ({ status: 404, body: '' }) }, { envelope: '✗ HTTP 404' }, '--base-url'],
+	['an envelope', {}, { fault: () => ({ status: 200, body: '<p>' }) }, { list: '✗ no envelope' }, '--base-url'],
+	['the path', {}, { fault: () => ({ status: 404, body: '' }) }, { list: '✗ HTTP 404' }, '--base-url'],
 	[
 		'the right to list',
 		{},
