@@ -114,13 +114,16 @@ describe('one sign-in', () => {
 		expect(virtual.time.now()).toBe(60_250);
 	});
 
-	test('needs no pause after a token that the platform knew, although it refused the request', async () => {
+	test.each([
+		['refused the request: the platform knew the token', refusal({ code: 14103 }), 250],
+		['did not respond: the token may only need time', failureOf({ kind: 'timeout' }), 3250],
+	])('follows a platform that %s', async (_, failure, now) => {
 		const platform = new FakePlatform();
 		const request = platform.open();
-		await settled(request(async () => await Promise.reject(refusal({ code: 14103 }))));
+		await settled(request(async () => await Promise.reject(failure)));
 		platform.expireTokens();
 		await until(request());
-		expect([platform.signIns, virtual.time.now()]).toEqual([2, 250]);
+		expect([platform.signIns, virtual.time.now()]).toEqual([2, now]);
 	});
 
 	test('is left to another execution if this one is stopped during the pause', async () => {
@@ -157,6 +160,15 @@ describe('a response that may mean an expired token', () => {
 			await times(10, async () => await Promise.all([request(), platform.open()()]));
 			expect(platform.signIns).toBe(signIns);
 		}
+	});
+
+	test('costs one sign-in if that does not help', async () => {
+		const platform = signedIn();
+		const request = platform.open();
+		for (let n = 0; n < 5; n++) {
+			expect(await until(settled(request(async () => await Promise.reject(told()))))).toEqual(told());
+		}
+		expect(platform.signIns).toBe(1);
 	});
 
 	test('does not make the dead token come first if only a limit refuses the sign-in', async () => {
