@@ -23,7 +23,7 @@ import {
 	targetsOf,
 	userPages,
 } from '../testbed/pages.mts';
-import { actionsOf, labelsOf } from './form.mts';
+import { actionsOf, labelsOf } from '../testbed/form.mts';
 
 const read = (file: string) => readFileSync(join(checkout, file), 'utf8');
 

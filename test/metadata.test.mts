@@ -8,8 +8,8 @@ import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagem
 import { RESOURCES } from '../nodes/DeviceManagement/resources/index.ts';
 import { workflow as n8n } from '../testbed/engine/host.cjs';
 import { operationNames, operations } from '../testbed/operations.mts';
-import { runAlone } from './fields/oneItem.mts';
-import { everyField } from './form.mts';
+import { runAlone } from '../testbed/oneItem.mts';
+import { everyField } from '../testbed/form.mts';
 
 const node = new DeviceManagement();
 const trigger = new DeviceManagementTrigger();

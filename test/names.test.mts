@@ -4,7 +4,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
 import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.node.ts';
 import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
-import { choices, everyField, isTwin } from './form.mts';
+import { choices, everyField, isTwin } from '../testbed/form.mts';
 
 /** Of each field: path, type, default, and the values of its choices or modes – and the forms that have it. */
 const NAMES = `

@@ -13,8 +13,8 @@ import { type Wording, WORDING } from '../nodes/DeviceManagement/core/errors/fai
 import { DEVICE_LIST } from '../nodes/DeviceManagement/transport/devices.ts';
 import { checkout } from '../testbed/checkout.mts';
 import { operationNames, operations } from '../testbed/operations.mts';
-import { runAlone } from './fields/oneItem.mts';
-import { labelsOf, quotedIn, WIRE_NAMES } from './form.mts';
+import { runAlone } from '../testbed/oneItem.mts';
+import { labelsOf, quotedIn, WIRE_NAMES } from '../testbed/form.mts';
 
 const action = new DeviceManagement().description.properties;
 const trigger = new DeviceManagementTrigger().description.properties;

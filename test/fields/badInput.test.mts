@@ -16,8 +16,8 @@ import { useBench } from '../../testbed/jest.mts';
 import { operationNames, operations, serialNumberItems } from '../../testbed/operations.mts';
 import { jsonOf, pairedItemsOf } from '../../testbed/output.mts';
 import { runs } from '../../testbed/runs.mts';
-import { filterFields } from '../form.mts';
-import { bySerialNumber, COLLECTIONS, count, get, getMany, type Parameters, request } from './oneItem.mts';
+import { filterFields } from '../../testbed/form.mts';
+import { bySerialNumber, COLLECTIONS, count, get, getMany, type Parameters, request } from '../../testbed/oneItem.mts';
 
 const bench = useBench();
 

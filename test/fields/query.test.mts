@@ -4,7 +4,7 @@ import { readSort } from '../../nodes/DeviceManagement/fields/sort.ts';
 import { devicePath } from '../../nodes/DeviceManagement/core/address.ts';
 import { checkJson } from '../../nodes/DeviceManagement/fields/check.ts';
 import { readRules } from '../../nodes/DeviceManagement/trigger/ruleForm.ts';
-import { filterFields } from '../form.mts';
+import { filterFields } from '../../testbed/form.mts';
 
 interface Rule {
 	field?: string;

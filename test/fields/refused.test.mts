@@ -4,8 +4,8 @@
  */
 import { inspect } from 'node:util';
 
-import { plainFilters } from '../form.mts';
-import { bySerialNumber, count, get, getMany, type Parameters, refusalOf, request } from './oneItem.mts';
+import { plainFilters } from '../../testbed/form.mts';
+import { bySerialNumber, count, get, getMany, type Parameters, refusalOf, request } from '../../testbed/oneItem.mts';
 
 /** Half of a character that takes two. */
 const HALF = '\ud83d';

@@ -1,7 +1,7 @@
 /** The node as an agent's tool, built like in n8n and called with typical arguments of models. */
 import { useBench } from '../../testbed/jest.mts';
-import { bySerialNumber, type Parameters } from '../fields/oneItem.mts';
-import { everyField, filledIn, filterFields } from '../form.mts';
+import { bySerialNumber, type Parameters } from '../../testbed/oneItem.mts';
+import { everyField, filledIn, filterFields } from '../../testbed/form.mts';
 
 const bench = useBench();
 

@@ -25,7 +25,7 @@ import type { Target } from '../../scripts/checkPlatform/target.mts';
 import { checkout } from '../../testbed/checkout.mts';
 import { hurry, useBench } from '../../testbed/jest.mts';
 import { type EmbeddedPlatform, type Fault, type Settings, startPlatform } from '../../testbed/platform/server.mts';
-import { filterFields } from '../form.mts';
+import { filterFields } from '../../testbed/form.mts';
 
 const bench = useBench({ fleet: { size: 240 } });
 

@@ -1,5 +1,5 @@
 import { Account, accountOf } from '../../nodes/DeviceManagement/transport/account.ts';
-import { useVirtualTime } from './fakes.mts';
+import { useVirtualTime } from '../../testbed/fakeN8n.mts';
 
 const virtual = useVirtualTime();
 

@@ -5,7 +5,7 @@ import type { Bench } from '../../testbed/bench.mts';
 import { held } from '../../testbed/held.mts';
 import { hurry, roundTrip, useBenches } from '../../testbed/jest.mts';
 import { type OperationName, operations, serialNumberItems } from '../../testbed/operations.mts';
-import { failureOf } from './fakes.mts';
+import { failureOf } from '../../testbed/fakeN8n.mts';
 
 const open = useBenches();
 

@@ -9,7 +9,7 @@ import { hurry, useBenches } from '../../testbed/jest.mts';
 import { type OperationName, operationNames, operations } from '../../testbed/operations.mts';
 import { jsonOf } from '../../testbed/output.mts';
 import type { EmbeddedPlatform, WriteResponse } from '../../testbed/platform/server.mts';
-import { responseOf, settled } from './fakes.mts';
+import { responseOf, settled } from '../../testbed/fakeN8n.mts';
 
 const open = useBenches();
 

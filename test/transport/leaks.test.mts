@@ -6,8 +6,18 @@ import { codes } from '../../testbed/platform/codes.mts';
 import type { EmbeddedPlatform, Fault, PlatformRequest } from '../../testbed/platform/server.mts';
 import { hurry, useBench } from '../../testbed/jest.mts';
 import { operationNames, operations } from '../../testbed/operations.mts';
-import { everything, filled, KEY, MD5, PASSWORD, RENEWED, TOKEN, TRACES, tracesOfWay } from '../canaries.mts';
-import { settled } from './fakes.mts';
+import {
+	everything,
+	filled,
+	KEY,
+	MD5,
+	PASSWORD,
+	RENEWED,
+	TOKEN,
+	TRACES,
+	tracesOfWay,
+} from '../../testbed/canaries.mts';
+import { settled } from '../../testbed/fakeN8n.mts';
 
 const bench = useBench({ fleet: { size: 25 }, loginName: 'demo' });
 

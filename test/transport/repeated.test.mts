@@ -5,7 +5,7 @@ import { WORDING, type Wording } from '../../nodes/DeviceManagement/core/errors/
 import { forgetAccounts } from '../../nodes/DeviceManagement/transport/account.ts';
 import { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { hurry } from '../../testbed/jest.mts';
-import { FakeN8n, responseOf, settled, SIGNED_OUT } from './fakes.mts';
+import { FakeN8n, responseOf, settled, SIGNED_OUT } from '../../testbed/fakeN8n.mts';
 
 beforeEach(forgetAccounts);
 

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { useBench } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { Watch } from '../../testbed/watch.mts';
-import { published, useTrigger, warningsOf } from './watching.mts';
+import { published, useTrigger, warningsOf } from '../../testbed/trigger/watching.mts';
 
 const n8n = useBench();
 const { bench, clock, fleet, watch, warnings } = useTrigger();

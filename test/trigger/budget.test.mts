@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 
 import { hurry, roundTrip, useBench } from '../../testbed/jest.mts';
 import type { FaultRule, Settings } from '../../testbed/platform/settings.mts';
-import { published, recordTimeouts } from './watching.mts';
+import { published, recordTimeouts } from '../../testbed/trigger/watching.mts';
 
 const bench = useBench();
 

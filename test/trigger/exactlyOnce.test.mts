@@ -1,6 +1,6 @@
 import { useBench } from '../../testbed/jest.mts';
 import { type HostLetter, Watch } from '../../testbed/watch.mts';
-import { published, told, useTrigger } from './watching.mts';
+import { published, told, useTrigger } from '../../testbed/trigger/watching.mts';
 
 const n8n = useBench();
 const { answer, bench, watch, change: update } = useTrigger();

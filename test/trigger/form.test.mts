@@ -2,8 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { EVENTS } from '../../nodes/DeviceManagement/trigger/watched.ts';
 import { useBench } from '../../testbed/jest.mts';
-import { changeOf, parametersFor, SAMPLES } from './samples.mts';
-import { LATER, published, told, useTrigger } from './watching.mts';
+import { changeOf, parametersFor, SAMPLES } from '../../testbed/trigger/samples.mts';
+import { LATER, published, told, useTrigger } from '../../testbed/trigger/watching.mts';
 
 const n8n = useBench();
 const { asked, bench, clock, fleet, watch, add, change, remove } = useTrigger();

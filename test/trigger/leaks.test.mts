@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 import { useBenches, useStillClock } from '../../testbed/jest.mts';
-import { CANARIES, everything, filled, HEADER_KEY as KEY, PASSWORD, TOKEN, TRACES } from '../canaries.mts';
-import { HOUR, published, warningsOf } from './watching.mts';
+import { CANARIES, everything, filled, HEADER_KEY as KEY, PASSWORD, TOKEN, TRACES } from '../../testbed/canaries.mts';
+import { HOUR, published, warningsOf } from '../../testbed/trigger/watching.mts';
 
 const open = useBenches();
 const clock = useStillClock();

@@ -3,8 +3,8 @@ import type { INodeParameters, INodeProperties, INodeType } from 'n8n-workflow';
 import { DeviceManagementTrigger } from '../../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
 import { workflow as n8n } from '../../testbed/engine/host.cjs';
 import { Watch } from '../../testbed/watch.mts';
-import { choices, everyField, isTwin } from '../form.mts';
-import { useTrigger } from './watching.mts';
+import { choices, everyField, isTwin } from '../../testbed/form.mts';
+import { useTrigger } from '../../testbed/trigger/watching.mts';
 
 const { bench } = useTrigger();
 

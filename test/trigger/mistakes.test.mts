@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useTrigger } from './watching.mts';
+import { useTrigger } from '../../testbed/trigger/watching.mts';
 
 const { change, fleet, warnings, watch } = useTrigger();
 

@@ -4,11 +4,11 @@ import type { WorkflowActivateMode } from 'n8n-workflow';
 import { EVENTS } from '../../nodes/DeviceManagement/trigger/watched.ts';
 import { runs } from '../../testbed/runs.mts';
 import type { HostLetter } from '../../testbed/watch.mts';
-import type { Limit } from './crossings.mts';
-import type { Setting } from './observer.mts';
-import { Run } from './run.mts';
-import { SAMPLES } from './samples.mts';
-import { inWorld, MINUTE } from './world.mts';
+import type { Limit } from '../../testbed/trigger/crossings.mts';
+import type { Setting } from '../../testbed/trigger/observer.mts';
+import { Run } from '../../testbed/trigger/run.mts';
+import { SAMPLES } from '../../testbed/trigger/samples.mts';
+import { inWorld, MINUTE } from '../../testbed/trigger/world.mts';
 
 /** Random sequences of what can happen to a fleet, to polls and to n8n. After each poll, run.mts checks what was handed over. */
 

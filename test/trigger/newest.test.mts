@@ -1,6 +1,6 @@
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import type { Settings } from '../../testbed/platform/settings.mts';
-import { HOUR, LATER, snsOf, useTrigger } from './watching.mts';
+import { HOUR, LATER, snsOf, useTrigger } from '../../testbed/trigger/watching.mts';
 
 const { bench, clock, fleet, watch, add, change, remove, asked, warnings } = useTrigger();
 

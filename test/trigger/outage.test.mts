@@ -2,7 +2,7 @@ import type { WorkflowActivateMode } from 'n8n-workflow';
 
 import { useBench } from '../../testbed/jest.mts';
 import { type HostLetter, Watch, type WatchOptions } from '../../testbed/watch.mts';
-import { HOUR, useTrigger } from './watching.mts';
+import { HOUR, useTrigger } from '../../testbed/trigger/watching.mts';
 
 const n8n = useBench();
 const { bench, clock, watch, change, answer, warnings } = useTrigger();

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
 import { useBench } from '../../testbed/jest.mts';
 import type { Watch } from '../../testbed/watch.mts';
-import { HOUR, published, recordTimeouts, told, useTrigger } from './watching.mts';
+import { HOUR, published, recordTimeouts, told, useTrigger } from '../../testbed/trigger/watching.mts';
 
 const n8n = useBench();
 const { bench, clock, fleet, watch: publish, add, change, remove, answer, warnings } = useTrigger();

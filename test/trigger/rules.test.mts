@@ -2,7 +2,7 @@ import { keep } from '../../nodes/DeviceManagement/trigger/values.ts';
 import { conditionsField, readRules, refuseUnwatched } from '../../nodes/DeviceManagement/trigger/ruleForm.ts';
 import { isAskedFor, isMet, numberOf } from '../../nodes/DeviceManagement/trigger/rules.ts';
 import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
-import { everyField } from '../form.mts';
+import { everyField } from '../../testbed/form.mts';
 
 const ALL = ['onlineStatusChanged', 'statusChanged', 'attributeChanged'];
 const fields = watchedFields(new Set(ALL), ['a']);

@@ -1,7 +1,7 @@
 import { decodeState, encodeState, type State } from '../../nodes/DeviceManagement/trigger/state.ts';
 import { digest, keep, recall } from '../../nodes/DeviceManagement/trigger/values.ts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
-import { useTrigger } from './watching.mts';
+import { useTrigger } from '../../testbed/trigger/watching.mts';
 
 const { bench, watch, add } = useTrigger();
 

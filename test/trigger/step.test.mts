@@ -4,7 +4,7 @@ import { changedEvent, createdEvent, removedEvent } from '../../nodes/DeviceMana
 import { type Entry, step, type StepOptions } from '../../nodes/DeviceManagement/trigger/step.ts';
 import { keepValue } from '../../nodes/DeviceManagement/trigger/values.ts';
 import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
-import { changeOf, SAMPLES } from './samples.mts';
+import { changeOf, SAMPLES } from '../../testbed/trigger/samples.mts';
 
 const optionsOf = (
 	changes: Parameters<typeof watchedFields>[0],

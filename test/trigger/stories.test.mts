@@ -1,10 +1,10 @@
 import offlineTickets from '../../examples/offline-tickets.json' with { type: 'json' };
 import type { Device } from '../../testbed/platform/fleet.mts';
 import type { HostLetter } from '../../testbed/watch.mts';
-import type { Setting } from './observer.mts';
-import { Run } from './run.mts';
-import { SAMPLES } from './samples.mts';
-import { inWorld, MINUTE, START } from './world.mts';
+import type { Setting } from '../../testbed/trigger/observer.mts';
+import { Run } from '../../testbed/trigger/run.mts';
+import { SAMPLES } from '../../testbed/trigger/samples.mts';
+import { inWorld, MINUTE, START } from '../../testbed/trigger/world.mts';
 
 /**
  * What is reported of a device, when, on each host of n8n, if the fleet is polled each minute: a new value has to last for 15 minutes,

@@ -5,8 +5,8 @@ import { useBench } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import type { Settings } from '../../testbed/platform/settings.mts';
 import { Watch } from '../../testbed/watch.mts';
-import { changeOf, parametersFor } from './samples.mts';
-import { LATER, published, told } from './watching.mts';
+import { changeOf, parametersFor } from '../../testbed/trigger/samples.mts';
+import { LATER, published, told } from '../../testbed/trigger/watching.mts';
 
 const bench = useBench();
 

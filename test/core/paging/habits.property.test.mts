@@ -4,7 +4,15 @@ import type { Listing } from '../../../nodes/DeviceManagement/core/paging/list.t
 import { type Metadata, PagedServer } from '../../../testbed/pagedServer.mts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { runs } from '../../../testbed/runs.mts';
-import { failure, fetchList, fetchPart, noSuchPage, type Options as ListOptions, type Shape, shape } from './pages.mts';
+import {
+	failure,
+	fetchList,
+	fetchPart,
+	noSuchPage,
+	type Options as ListOptions,
+	type Shape,
+	shape,
+} from '../../../testbed/pageScripts.mts';
 
 /**
  * The promise, for a list that does not change: whatever a server says of its pages and returns past the end, a user gets each

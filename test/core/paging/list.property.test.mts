@@ -5,7 +5,7 @@ import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { runs } from '../../../testbed/runs.mts';
-import { fetchList, noSuchPage, type Shape, shape } from './pages.mts';
+import { fetchList, noSuchPage, type Shape, shape } from '../../../testbed/pageScripts.mts';
 
 const RUNS = runs(1000);
 

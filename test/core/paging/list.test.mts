@@ -1,4 +1,4 @@
-import { fetchList, noSuchPage, pages, serve } from './pages.mts';
+import { fetchList, noSuchPage, pages, serve } from '../../../testbed/pageScripts.mts';
 
 const one = { pageSize: 2, parallelRequests: 1 } as const;
 const ten = { pageSize: 10, parallelRequests: 1 } as const;

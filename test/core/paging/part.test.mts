@@ -1,5 +1,5 @@
 import type { ServerScript } from '../../../testbed/pagedServer.mts';
-import { fetchPart, late, noSuchPage, removeFirst, say, serve } from './pages.mts';
+import { fetchPart, late, noSuchPage, removeFirst, say, serve } from '../../../testbed/pageScripts.mts';
 
 const read = async ({ source }: ReturnType<typeof serve>, skip: number) =>
 	await fetchPart(source, { pageSize: 10, parallelRequests: 1, skip, limit: 12 });

@@ -3,7 +3,7 @@ import { setImmediate as afterMicrotasks } from 'node:timers/promises';
 import type { PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 import { type Walked, walkPages, type WalkOptions } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
 import type { Metadata } from '../../../testbed/pagedServer.mts';
-import { failure, late, noSuchPage, pages, say, serve } from './pages.mts';
+import { failure, late, noSuchPage, pages, say, serve } from '../../../testbed/pageScripts.mts';
 
 const one = { pageSize: 2, parallelRequests: 1 } as const;
 const ten = { pageSize: 10, parallelRequests: 1 } as const;

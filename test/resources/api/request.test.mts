@@ -3,7 +3,7 @@ import type { Fault, PageData, Settings } from '../../../testbed/platform/server
 import { hurry, useBench } from '../../../testbed/jest.mts';
 import { operations } from '../../../testbed/operations.mts';
 import { jsonOf } from '../../../testbed/output.mts';
-import { type Parameters, runAlone } from '../../fields/oneItem.mts';
+import { type Parameters, runAlone } from '../../../testbed/oneItem.mts';
 
 const bench = useBench();
 

@@ -1,6 +1,6 @@
 import { useBench } from '../../../testbed/jest.mts';
 import { jsonOf } from '../../../testbed/output.mts';
-import { count, type Parameters, runAlone } from '../../fields/oneItem.mts';
+import { count, type Parameters, runAlone } from '../../../testbed/oneItem.mts';
 
 const bench = useBench();
 

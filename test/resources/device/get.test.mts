@@ -5,7 +5,7 @@ import { held } from '../../../testbed/held.mts';
 import { useBench } from '../../../testbed/jest.mts';
 import { jsonOf, pairedItemsOf, serialNumbersOf } from '../../../testbed/output.mts';
 import type { Fault } from '../../../testbed/platform/server.mts';
-import { bySerialNumber, get, type Parameters, runAlone } from '../../fields/oneItem.mts';
+import { bySerialNumber, get, type Parameters, runAlone } from '../../../testbed/oneItem.mts';
 
 const SN = '={{ $json.sn }}';
 

@@ -6,7 +6,7 @@ import { useBench } from '../../../testbed/jest.mts';
 import { jsonOf, outputOf, pairedItemsOf, serialNumbersOf } from '../../../testbed/output.mts';
 import { type Device, Fleet, type Settings } from '../../../testbed/platform/server.mts';
 import { runs } from '../../../testbed/runs.mts';
-import { getMany, type Parameters, runAlone } from '../../fields/oneItem.mts';
+import { getMany, type Parameters, runAlone } from '../../../testbed/oneItem.mts';
 
 const bench = useBench();
 

@@ -3,7 +3,7 @@ import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-wo
 import { accountOf } from '../../../nodes/DeviceManagement/transport/account.ts';
 import * as authentication from '../../../nodes/DeviceManagement/transport/auth/authenticate.ts';
 import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
-import { FakeN8n, responseOf, settled, SIGNED_OUT, useVirtualTime } from '../fakes.mts';
+import { FakeN8n, responseOf, settled, SIGNED_OUT, useVirtualTime } from '../../../testbed/fakeN8n.mts';
 
 const { authenticate, preAuthenticate, SIGN_IN_MARK, SignedIn, TEST_MARK } = authentication;
 type Way = 'current' | 'older' | 'test';

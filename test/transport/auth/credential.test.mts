@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto';
 import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { fields, SECRETS } from '../../../nodes/DeviceManagement/transport/auth/credentialForm.ts';
 import { runs } from '../../../testbed/runs.mts';
-import { choices } from '../../form.mts';
-import { SIGNED_OUT } from '../fakes.mts';
+import { choices } from '../../../testbed/form.mts';
+import { SIGNED_OUT } from '../../../testbed/fakeN8n.mts';
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 const digestOf = (data: CredentialData) => credentialOf({ ...data }).account;

@@ -3,7 +3,7 @@ import { z } from 'zod/v4';
 
 import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { openPlatform } from '../../../nodes/DeviceManagement/transport/platform.ts';
-import { FakeN8n, failureOf, responseOf, SIGNED_OUT, useVirtualTime } from '../fakes.mts';
+import { FakeN8n, failureOf, responseOf, SIGNED_OUT, useVirtualTime } from '../../../testbed/fakeN8n.mts';
 
 /** What becomes of polls each minute, for hours or days in virtual time: no rule about sign-ins makes an alert late. */
 

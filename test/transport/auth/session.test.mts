@@ -2,7 +2,7 @@ import type { FailureDetails } from '../../../nodes/DeviceManagement/core/failur
 import { accountOf } from '../../../nodes/DeviceManagement/transport/account.ts';
 import { type Credential, credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { Session } from '../../../nodes/DeviceManagement/transport/auth/session.ts';
-import { failureOf, settled, SIGNED_OUT, useVirtualTime } from '../fakes.mts';
+import { failureOf, settled, SIGNED_OUT, useVirtualTime } from '../../../testbed/fakeN8n.mts';
 
 /** Whatever becomes of the sign-ins of days, or of several processes, is in the tests beside this one. */
 

@@ -6,7 +6,7 @@ import type { Platform, PlatformContext } from '../../../nodes/DeviceManagement/
 import { EmbeddedPlatform, type Settings } from '../../../testbed/platform/server.mts';
 import { runs } from '../../../testbed/runs.mts';
 import { VirtualTime } from '../../../testbed/virtualTime.mts';
-import { FakeN8n, responseOf, SIGNED_OUT } from '../fakes.mts';
+import { FakeN8n, responseOf, SIGNED_OUT } from '../../../testbed/fakeN8n.mts';
 
 /** The package as each process loads it, with separate memory. */
 async function load() {

@@ -6,7 +6,7 @@ import { accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/trans
 import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { openPlatform } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { signIn } from '../../../nodes/DeviceManagement/transport/auth/signIn.ts';
-import { FakeN8n, responseOf, settled, SIGNED_OUT } from '../fakes.mts';
+import { FakeN8n, responseOf, settled, SIGNED_OUT } from '../../../testbed/fakeN8n.mts';
 
 beforeEach(forgetAccounts);
 

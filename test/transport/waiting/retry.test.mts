@@ -1,7 +1,7 @@
 import type { FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { exchange, parseRetryAfter } from '../../../nodes/DeviceManagement/transport/exchange.ts';
 import { timeInWords, Traffic } from '../../../nodes/DeviceManagement/transport/waiting/traffic.ts';
-import { failureOf, responseOf, settled, useVirtualTime } from '../fakes.mts';
+import { failureOf, responseOf, settled, useVirtualTime } from '../../../testbed/fakeN8n.mts';
 
 /** Each test begins at Tue, 14 Nov 2023 22:13:20 GMT. */
 let chance = 0.5;

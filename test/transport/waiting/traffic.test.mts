@@ -5,7 +5,7 @@ import { forgetAccounts } from '../../../nodes/DeviceManagement/transport/accoun
 import { Execution } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { Traffic } from '../../../nodes/DeviceManagement/transport/waiting/traffic.ts';
 import { runs } from '../../../testbed/runs.mts';
-import { FakeN8n, failureOf, responseOf, settled, useVirtualTime } from '../fakes.mts';
+import { FakeN8n, failureOf, responseOf, settled, useVirtualTime } from '../../../testbed/fakeN8n.mts';
 
 const forEver = new AbortController().signal;
 /** What chance adds to pauses, from 0 to 1. */

@@ -4,11 +4,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { currentClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { forgetPolls } from '../../nodes/DeviceManagement/trigger/memory.ts';
-import { BareEngine } from '../../testbed/engine/bareNode.mts';
-import { useClock, useStillClock } from '../../testbed/jest.mts';
-import type { Device } from '../../testbed/platform/fleet.mts';
-import { EmbeddedPlatform, type PlatformRequest } from '../../testbed/platform/server.mts';
-import { Watch, type WatchBench, type WatchOptions } from '../../testbed/watch.mts';
+import { BareEngine } from '../engine/bareNode.mts';
+import { useClock, useStillClock } from '../jest.mts';
+import type { Device } from '../platform/fleet.mts';
+import { EmbeddedPlatform, type PlatformRequest } from '../platform/server.mts';
+import { Watch, type WatchBench, type WatchOptions } from '../watch.mts';
 
 /** Later than the times of all sample devices. */
 export const LATER = '2026-10-01 00:00:00';

@@ -8,9 +8,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { IDataObject, INodeExecutionData, WorkflowActivateMode } from 'n8n-workflow';
 
 import { forgetPolls, memoryOf, type NodeMemory } from '../../nodes/DeviceManagement/trigger/memory.ts';
-import { BareEngine } from '../../testbed/engine/bareNode.mts';
-import { held } from '../../testbed/held.mts';
-import { type HostLetter, Watch } from '../../testbed/watch.mts';
+import { BareEngine } from '../engine/bareNode.mts';
+import { held } from '../held.mts';
+import { type HostLetter, Watch } from '../watch.mts';
 import { type Change, look, type Memory, type Setting, type Told } from './observer.mts';
 import { parametersFor } from './samples.mts';
 import { MINUTE, type World } from './world.mts';

@@ -1,4 +1,4 @@
-import type { Device, Fleet } from '../../testbed/platform/fleet.mts';
+import type { Device, Fleet } from '../platform/fleet.mts';
 import { type Level, type Limit, lookAtLevel } from './crossings.mts';
 import { samplesOf } from './samples.mts';
 

@@ -1,5 +1,5 @@
 import type { ChangeEvent } from '../../nodes/DeviceManagement/trigger/watched.ts';
-import { type Device, Fleet } from '../../testbed/platform/fleet.mts';
+import { type Device, Fleet } from '../platform/fleet.mts';
 
 /** How a watched field changes, and what a perfect observer sees of it. It shares no code with the trigger. */
 interface Sample {

@@ -1,14 +1,14 @@
 /** Runs an operation for one input item, without n8n and without a platform. Parameters are the values of their expressions. */
 import type { IDataObject } from 'n8n-workflow';
 
-import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
-import type { ReadParameter } from '../../nodes/DeviceManagement/fields/check.ts';
-import { readSettings } from '../../nodes/DeviceManagement/fields/options.ts';
-import { OPTION_NAMES, RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
-import type { Item } from '../../nodes/DeviceManagement/resources/operation.ts';
-import { Account } from '../../nodes/DeviceManagement/transport/account.ts';
-import type { PlatformRequest } from '../../nodes/DeviceManagement/transport/platform.ts';
-import { operationNames, operations } from '../../testbed/operations.mts';
+import { Failure } from '../nodes/DeviceManagement/core/failure.ts';
+import type { ReadParameter } from '../nodes/DeviceManagement/fields/check.ts';
+import { readSettings } from '../nodes/DeviceManagement/fields/options.ts';
+import { OPTION_NAMES, RESOURCES } from '../nodes/DeviceManagement/resources/index.ts';
+import type { Item } from '../nodes/DeviceManagement/resources/operation.ts';
+import { Account } from '../nodes/DeviceManagement/transport/account.ts';
+import type { PlatformRequest } from '../nodes/DeviceManagement/transport/platform.ts';
+import { operationNames, operations } from './operations.mts';
 
 export type Parameters = Record<string, unknown>;
 /** A request of the operation, and the payload of its response. */

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 
-import { Failure, type FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { type Listing, type ListOptions, readList } from '../../../nodes/DeviceManagement/core/paging/list.ts';
-import type { Page, PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
-import { readPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
-import { Fleet } from '../../../testbed/platform/fleet.mts';
-import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
+import { Failure, type FailureDetails } from '../nodes/DeviceManagement/core/failure.ts';
+import { type Listing, type ListOptions, readList } from '../nodes/DeviceManagement/core/paging/list.ts';
+import type { Page, PageSource } from '../nodes/DeviceManagement/core/paging/page.ts';
+import { readPart } from '../nodes/DeviceManagement/core/paging/part.ts';
+import { Fleet } from './platform/fleet.mts';
+import { type Metadata, PagedServer, type ServerScript } from './pagedServer.mts';
 
 /** A request for a page, each number from 1. A pass begins with the first page, without a page parameter. */
 interface Asked {

@@ -1,6 +1,6 @@
-import { Fleet, type Device, timeText } from '../../testbed/platform/fleet.mts';
-import { EmbeddedPlatform } from '../../testbed/platform/server.mts';
-import { stopClock } from '../../testbed/virtualTime.mts';
+import { Fleet, type Device, timeText } from '../platform/fleet.mts';
+import { EmbeddedPlatform } from '../platform/server.mts';
+import { stopClock } from '../virtualTime.mts';
 import { SAMPLES } from './samples.mts';
 
 export const START = Date.UTC(2026, 2, 29, 0, 30);

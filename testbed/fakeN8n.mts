@@ -2,12 +2,12 @@
 import type { ICredentialDataDecryptedObject as CredentialData, IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import { Failure, type FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
-import { forgetAccounts } from '../../nodes/DeviceManagement/transport/account.ts';
-import * as authentication from '../../nodes/DeviceManagement/transport/auth/authenticate.ts';
-import type { PlatformContext } from '../../nodes/DeviceManagement/transport/platform.ts';
-import { replaceClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
-import { VirtualTime } from '../../testbed/virtualTime.mts';
+import { Failure, type FailureDetails } from '../nodes/DeviceManagement/core/failure.ts';
+import { forgetAccounts } from '../nodes/DeviceManagement/transport/account.ts';
+import * as authentication from '../nodes/DeviceManagement/transport/auth/authenticate.ts';
+import type { PlatformContext } from '../nodes/DeviceManagement/transport/platform.ts';
+import { replaceClock } from '../nodes/DeviceManagement/transport/waiting/clock.ts';
+import { VirtualTime } from './virtualTime.mts';
 
 /** A credential that signs in and has no token yet, as n8n stores it. */
 export const SIGNED_OUT: CredentialData = {
