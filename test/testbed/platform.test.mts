@@ -83,7 +83,6 @@ describe('POST /api/device/list', () => {
 		['sorts by an attribute', 'sort=attributes.floor desc', 'ABCD'],
 		['sorts by an attribute with a dot, before it takes a page', 'sort=attributes.a.b desc&sort=sn desc&size=2', 'AD'],
 		['sorts by id as text', 'sort=status,id desc', 'CADB'],
-		['sorts by id as numbers, if set', 'sort=status,id desc', 'ACDB', { idSort: 'number' }],
 		['sorts by the first field, if set', 'sort=status,sn desc', 'ACBD', { severalFields: 'first field' }],
 		['has an order of its own, if set', 'sort=id', 'BDAC', { ownSort: 'status asc', idSort: 'ignored' }],
 		['sorts missing values as largest, if set', 'sort=attributes.floor desc', 'DABC', { missingValues: 'largest' }],

@@ -119,7 +119,10 @@ const FAILURES: ReadonlyArray<readonly [failure: string, fail: Fail, among?: rea
 	],
 	['redirects it', (_, { url }) => ({ status: 302, headers: { location: `https://elsewhere.invalid${url}` } })],
 	['drops the connection', () => 'drop'],
-	['sends half a response', () => 'truncate'],
+	[
+		'sends half a response',
+		() => (response) => response.writeHead(200, { 'content-length': 9 }).write('{', () => response.destroy()),
+	],
 ];
 
 /** Each failure meets each way to sign in, and the login of each. A user does something else in each row. */

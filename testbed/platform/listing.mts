@@ -15,7 +15,7 @@ export function listDevices(
 	settings: Settings,
 ): Page<Device> {
 	const criteria = criteriaTests(body);
-	const { equalValues, missingValues, idSort, apiKeyIn, apiKeyName } = settings;
+	const { equalValues, missingValues, apiKeyIn, apiKeyName } = settings;
 	const { page: _page, size: _size, sort: sorts = [], ...filters } = query;
 	// A key in the query is no filter.
 	if (apiKeyIn === 'query') delete filters[apiKeyName];
@@ -23,7 +23,7 @@ export function listDevices(
 
 	let kept = results.get(devices);
 	if (kept === undefined || kept.size > 20) results.set(devices, (kept = new Map()));
-	const key = JSON.stringify([body, filters, fields, idSort, missingValues]);
+	const key = JSON.stringify([body, filters, fields, missingValues]);
 	let result = kept.get(key);
 	if (result === undefined) {
 		const orders = fields.map((field) => orderBy(field, settings));
@@ -103,10 +103,9 @@ function readSort(value: string) {
 }
 
 /** Returns how a field orders two devices. An unknown field is refused with 10005; the document doesn't define this. */
-function orderBy({ name, ascending }: SortField, { missingValues, idSort }: Settings): Order {
+function orderBy({ name, ascending }: SortField, { missingValues }: Settings): Order {
 	const sign = ascending ? 1 : -1;
-	const readNumber: Reader = ({ id }) => id.padStart(40, '0');
-	const read = name === 'id' && idSort === 'number' ? readNumber : readerOf(name);
+	const read = readerOf(name);
 	if (read === undefined) throw new Refusal(10005);
 	return (one, other) => sign * compareValues(read(one), read(other), missingValues === 'smallest');
 }

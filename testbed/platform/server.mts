@@ -214,7 +214,10 @@ export class EmbeddedPlatform {
 			return this.#answerOf({ code: -1, status: 500 });
 		});
 		if (typeof reply === 'function') reply(response);
-		else send(response, reply);
+		else
+			response
+				.writeHead(reply.status, { ...reply.headers, 'content-length': Buffer.byteLength(reply.body) })
+				.end(reply.body);
 	}
 
 	#record({ method = 'GET', url = '/', headers }: ReceivedRequest): PlatformRequest {
@@ -255,8 +258,7 @@ export class EmbeddedPlatform {
 		if (typeof fault === 'object') return this.#answerOf(fault);
 		if (fault === 'drop') return (response) => void response.socket?.destroy();
 		if (fault === 'hang') return () => {};
-		const answer = await this.#answer(request, isReadable);
-		return fault === undefined ? answer : (response) => send(response, answer, fault);
+		return await this.#answer(request, isReadable);
 	}
 
 	#kindOf(method: string, path: string): RequestKind {
@@ -388,17 +390,6 @@ function parseBody(request: PlatformRequest, body: string): boolean {
 		return false;
 	}
 	return /^application\/json\s*(?:;|$)/i.test(String(request.headers['content-type']));
-}
-
-function send(response: ServerResponse, { status, headers, body }: Answer, cut?: 'truncate' | 'stall'): void {
-	const bytes = Buffer.from(body);
-	response.writeHead(status, { ...headers, 'content-length': bytes.length });
-	if (cut === undefined) response.end(bytes);
-	else {
-		response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
-			if (cut === 'truncate') response.destroy();
-		});
-	}
 }
 
 const json = { 'content-type': 'application/json;charset=UTF-8' };

@@ -36,7 +36,6 @@ export interface PlatformRequest {
 /**
  * A fault of a response:
  * - 'drop' closes the connection without a response; 'hang' never responds (until `stop()`)
- * - 'truncate' announces the whole response, sends half of it and closes; 'stall' sends half and then nothing
  * - `{ status, headers?, body? }` is a raw response, as from a proxy: text is sent as HTML unless a header differs, anything
  *   else as JSON
  * - `{ code, details?, msg?, data?, status?, headers? }` is an envelope; the default message is that of the code, with
@@ -46,8 +45,6 @@ export interface PlatformRequest {
 export type Fault =
 	| 'drop'
 	| 'hang'
-	| 'truncate'
-	| 'stall'
 	| {
 			code: number;
 			details?: string[];
@@ -121,8 +118,8 @@ export const settingsSchema = z.strictObject({
 	equalValues: z.enum(['steady', 'unsteady']).default('steady'),
 	/** A sort by several fields: obeyed, refused with 10005, or reduced to the first field. */
 	severalFields: z.enum(['obeyed', 'refused', 'first field']).default('obeyed'),
-	/** A sort by `id`: as text or as numbers, refused with 10005, or the field is ignored. */
-	idSort: z.enum(['text', 'number', 'refused', 'ignored']).default('text'),
+	/** A sort by `id`: obeyed, refused with 10005, or the field is ignored. */
+	idSort: z.enum(['obeyed', 'refused', 'ignored']).default('obeyed'),
 	/** How a sort treats missing values. */
 	missingValues: z.enum(['smallest', 'largest']).default('smallest'),
 	/** Changes the `data` of a response with a page of any list: other items, another total. It gets a copy. */
