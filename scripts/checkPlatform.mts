@@ -9,7 +9,7 @@ import { createEngine } from '../testbed/engine/engine.mts';
 import { checkPlatform } from './checkPlatform/check.mts';
 import { asJson, asTable, verdictOn } from './checkPlatform/report.mts';
 import { readField, readTarget, type TargetFlags } from './checkPlatform/target.mts';
-import { plain, step, type Task } from './terminal.mts';
+import { plain, step } from './terminal.mts';
 
 const program = new Command('npm run check-platform --')
 	.description(
@@ -43,13 +43,8 @@ try {
 
 async function run({ json, ...flags }: TargetFlags & { json?: true }): Promise<void> {
 	const target = await readTarget(program, flags);
-	const check = async (task: Task) => {
-		const engine = await createEngine(true);
-		task.title = 'Checked the platform';
-		task.say('Checking the platform');
-		return await checkPlatform(engine, target);
-	};
-	const rows = await step("Loading the package into n8n's engine", check);
+	const engine = await step("Loading the package into n8n's engine", async () => await createEngine(true));
+	const rows = await step('Checking the platform', async () => await checkPlatform(engine, target));
 	const { name, version } = await readManifest(checkout);
 	// The width without a terminal.
 	const width = process.stdout.isTTY ? process.stdout.columns : 120;

@@ -10,8 +10,7 @@ import { basename, join } from 'node:path';
 import { checkout, readManifest } from '../testbed/checkout.mts';
 import { inTemporaryFolder, packVersion } from '../testbed/pack.mts';
 import { removing } from '../testbed/removing.mts';
-import { disagreements } from './release/agreement.mts';
-import { checksumOf, keepChecksum } from './release/tarball.mts';
+import { checksumOf, disagreements, keepChecksum } from './release/tarball.mts';
 
 const program = new Command('npm run release --')
 	.description('Runs all steps of a release except publishing. A pushed tag publishes (docs/maintainers/releasing.md).')

@@ -2,7 +2,7 @@
  * `npm start`: starts the n8n editor with the packed package, an embedded platform, a mailbox, credentials for both and the example
  * workflows. Ctrl-C stops everything.
  */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -29,7 +29,7 @@ import { step } from './terminal.mts';
 
 const { port, fresh } = new Command('npm start --')
 	.description('Runs the n8n editor with this package installed and an embedded platform to try it on.')
-	.option('--port <number>', 'port of the editor; another one if it is taken', readPort, 5678)
+	.option('--port <number>', 'port of the editor; another one if it is taken', Number, 5678)
 	.option('--fresh', 'deletes the workflows, credentials and account of earlier starts')
 	.showHelpAfterError('--help lists the flags.')
 	.parse()
@@ -152,11 +152,6 @@ token:
 
 Your workflows and n8n's log (start.log) are in ${folder}. To delete them, run npm start -- --fresh.
 Ctrl-C stops everything.`;
-}
-
-function readPort(text: string): number {
-	if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-	throw new InvalidArgumentError('Enter a number.');
 }
 
 /** The account of earlier starts, or a new one with a random password. Only this machine can reach the editor. */

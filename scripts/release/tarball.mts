@@ -1,7 +1,20 @@
-/** The checksum of a tarball, for people and for the next jobs of the release. */
+/** What a release checks first, and the checksum of its tarball, for people and for the next jobs. */
 import { hash } from 'node:crypto';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { z } from 'zod/v4';
+
+/** Returns what does not match of tag, version and changelog, as texts; an empty list if everything does. */
+export function disagreements(version: string, tag: string, changelog: string): string[] {
+	const found: string[] = [];
+	if (tag !== `v${version}`)
+		found.push(`The tag is ${tag}, and package.json has version ${version}: expected v${version}`);
+	const [heading = 'none'] = /^## .*$/m.exec(changelog) ?? [];
+	const [name, date] = heading.slice('## '.length).split(' — ');
+	if (name !== version || !z.iso.date().safeParse(date).success)
+		found.push(`The first section of CHANGELOG.md is “${heading}”: expected ${version} with a date`);
+	return found;
+}
 
 /** Returns a file's SHA-256 in hex. */
 export async function checksumOf(file: string): Promise<string> {

@@ -233,7 +233,7 @@ test('the command takes the password from standard input and prints JSON alone',
 		const report = z.object({ verdict: z.string(), rows: z.array(z.object({ id: z.string() })) });
 		const { verdict, rows } = report.parse(JSON.parse(stdout));
 		expect([verdict, rows.length]).toEqual(['works', IDS.length]);
-		expect(stderr).toContain('Checked');
+		expect(stderr).toContain('✔ Checking');
 		expectDiscreet(stdout + stderr, platform);
 	} finally {
 		await platform.stop();

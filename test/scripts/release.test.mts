@@ -3,8 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { disagreements } from '../../scripts/release/agreement.mts';
-import { keepChecksum } from '../../scripts/release/tarball.mts';
+import { disagreements, keepChecksum } from '../../scripts/release/tarball.mts';
 import { checkout } from '../../testbed/checkout.mts';
 
 const folder = mkdtempSync(join(tmpdir(), 'packs-'));

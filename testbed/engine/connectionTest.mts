@@ -85,7 +85,5 @@ function explainFailedRequest(error: unknown, { rules = [] }: ICredentialTestReq
 
 /** Reads a dotted path of the response. Like the server's lodash, it also reads inherited fields, and those of texts and numbers. */
 function valueAt(answer: unknown, path: string): unknown {
-	const field = (value: unknown, key: string): unknown =>
-		value === undefined || value === null ? undefined : Reflect.get(Object(value), key);
-	return path.split('.').reduce(field, answer);
+	return path.split('.').reduce((value, key): unknown => Reflect.get(Object(value), key), answer);
 }
