@@ -37,11 +37,10 @@ async function checkTheRest(probe: Probe, first: Page<Device>, findings: Finding
 	// First, because other checks need a size that the platform accepts.
 	const { finding: pageSize, accepted, sample } = await paging.checkPageSize(page, first);
 	findings.pageSize = pageSize;
-	findings.firstPage = await paging.checkFirstPage(page, first);
 	findings.get = await look.checkGet(probe, first.content);
 	findings.unknownSerialNumber = await look.checkUnknownSerialNumber(probe, first.content);
 	findings.onlineStatus = look.findStatuses(sample);
-	findings.totals = await paging.checkTotal(page, first, findings.firstPage.found === '0' ? 0 : 1);
+	findings.totals = await paging.checkTotal(page, first);
 	findings.sort = await select.checkOrder(page, accepted);
 	findings.filters = await select.checkFilters(page);
 	findings.severalPages = await paging.checkSeveralPages(probe, first);

@@ -10,7 +10,6 @@ import { inWords, isRefusal } from './probe.mts';
 const CHECKS = {
 	signIn: 'Sign-in',
 	list: 'Device list',
-	firstPage: 'First page number',
 	severalPages: 'Several pages',
 	pageSize: 'Largest page size',
 	totals: 'Total',
@@ -24,7 +23,7 @@ const CHECKS = {
 export type CheckId = keyof typeof CHECKS;
 
 /** Without these the nodes don't work. */
-const ESSENTIAL: ReadonlySet<CheckId> = new Set(['signIn', 'list', 'firstPage', 'severalPages', 'get']);
+const ESSENTIAL: ReadonlySet<CheckId> = new Set(['signIn', 'list', 'severalPages', 'get']);
 
 export const MARKS = { yes: '✓', no: '✗', unsure: '?' } as const;
 

@@ -43,14 +43,7 @@ const list = async (query = '', body: object = {}) =>
 const logIn = async (password: string, loginName = 'demo') =>
 	await call('POST /api/user/login', { loginName, password }, {});
 
-test('sample devices have exactly the fields of sections 2.1 to 2.3; the newest is first, each has its own serial number', () => {
-	const record = Fleet.seeded({ size: 1 }).at(0);
-	expect([record, record.model, record.group].map((fields) => Object.keys(fields).join(' '))).toEqual([
-		'id sn imei iccid iccidOverwrite sensorSn sensorOverwrite onlineStatus status attributes tags description ' +
-			'creator createTime updator updateTime model group',
-		'id name vendor type description creator createTime updator updateTime',
-		'id name description creator createTime updator updateTime',
-	]);
+test('sample devices have the fields of their schema and no others; the newest is first, each has its own serial number', () => {
 	const devices = deviceSchema.array().parse(Fleet.seeded({ size: 5000, seed: 3 }).devices);
 	const times = devices.map(({ createTime }) => createTime);
 	expect(times).toEqual([...times].sort().reverse());
