@@ -13,7 +13,7 @@ import { check, checkNumber, oneOf } from '../fields/check';
 import { type PagedEndpoint, pageSource } from '../transport/pagedList';
 import type { Item } from './operation';
 
-export interface ListWords {
+interface ListWords {
 	/** The label of the option for a list that changes each time, 'If the List Keeps Changing'. */
 	readonly ifChanges: string;
 	/** The fields to sort by so that new items come last; undefined for a list without 'Sort'. */

@@ -24,7 +24,7 @@ const DAY_MS = 86_400_000;
 type Found = Pick<NodeMemory, 'lastList' | 'remarks'>;
 
 /** What a poll saw: its events, what the state then holds, what the log says, and what makes the next poll cheaper. */
-export interface Observation extends Pick<State, 'devices' | 'newest' | 'since'> {
+interface Observation extends Pick<State, 'devices' | 'newest' | 'since'> {
 	readonly events: readonly DeviceEvent[];
 	readonly found: Found;
 }

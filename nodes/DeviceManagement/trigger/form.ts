@@ -1,6 +1,6 @@
 /**
  * The trigger's form, and how a poll reads it: an invalid value fails the poll with the label of its field. Events and subtitle
- * derive from the table in watched.ts. It doesn't have the fields of a rule (rules.ts) and those of both nodes (fields/).
+ * derive from the table in watched.ts. It doesn't have the fields of a rule (ruleForm.ts) and those of both nodes (fields/).
  */
 import type { INodeProperties, IPollFunctions, NodeHint } from 'n8n-workflow';
 import { z } from 'zod/v4';

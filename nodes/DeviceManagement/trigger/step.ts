@@ -14,7 +14,7 @@ export interface Entry {
 	readonly values: Readonly<Record<string, Kept>>;
 	/** By field: a new value that has not lasted long enough, and when it was first seen. */
 	readonly waiting?: Readonly<Record<string, Waiting>> | undefined;
-	/** Whether the device doesn't match the node's own filters, and once did. */
+	/** The device doesn't match the node's own filters: it left them, or was never in. */
 	readonly outside?: 'left' | 'never in';
 	/** Since when a complete list lacks the device, when to request it next, and the newest date of a device at that time. */
 	readonly away?: { readonly since: number; readonly next: number; readonly newest: string };
@@ -51,6 +51,7 @@ export interface Step {
 const NO_EVENTS: readonly DeviceEvent[] = [];
 
 /**
+ * Compares a device with what is remembered of it.
  * @param before undefined if the device isn't remembered: its values are then recorded, and only states are reported
  * @param isInside whether the device matches the node's own filters. What is remembered of one outside stays as it is. Only the fields of
  * these filters are watched on: the change that makes it leave is reported, and later ones are recorded
