@@ -3,7 +3,7 @@ import {
 	carryOn,
 	forgetPolls,
 	memoryOf,
-	refuseMoving,
+	refuseUnstable,
 } from '../../nodes/DeviceManagement/trigger/memory.ts';
 
 beforeEach(forgetPolls);
@@ -40,7 +40,7 @@ it('a value that changes at two polls in a row is refused, but not one that chan
 	const polls = (texts: string, savedOf: (text: string) => string) =>
 		Array.from(texts, (text) => {
 			try {
-				refuseMoving(memory(), savedOf(text), { Events: ['deviceCreated'], Filters: [{ name: text }] });
+				refuseUnstable(memory(), savedOf(text), { Events: ['deviceCreated'], Filters: [{ name: text }] });
 				return '·';
 			} catch {
 				return 'E';

@@ -56,5 +56,5 @@ it('a limit is compared with a number, also in a text', () => {
 	// State that n8n keeps can't contain an infinite number.
 	const none = ['1e999', 'Infinity', '19 %', '', null].map((text) => [text, NaN] as const);
 	for (const [value, number] of [[' 20 ', 20], ['020', 20], ['-1.5e1', -15], ...none] as const)
-		expect([value, numberOf(keep(value), { name: 'a' })]).toEqual([value, number]);
+		expect([value, numberOf(keep(value), 'a')]).toEqual([value, number]);
 });

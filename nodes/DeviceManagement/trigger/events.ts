@@ -1,7 +1,7 @@
 import { type Device, serialNumberOf } from '../core/device';
 import type { JsonValue } from '../core/json';
 import { digestOf, type Kept, partOf, recall } from './values';
-import { type EventName, UPDATE_TIME, valueOf, type WatchedField } from './watched';
+import { type EventName, isUpdateTime, valueOf, type WatchedField } from './watched';
 
 /** An event, before its device is reduced to the chosen fields. */
 export interface DeviceEvent {
@@ -27,7 +27,7 @@ export function createdEvent(device: Device): DeviceEvent {
 /** Returns the event of a changed value. `number` is the number of the state that it was compared with. */
 export function changedEvent(device: Device, { field, previous = null, current }: Change, number: number): DeviceEvent {
 	const { event, name } = field;
-	if (event === UPDATE_TIME.event) return timeEvent(event, device, device['updateTime']);
+	if (isUpdateTime(field)) return timeEvent(event, device, device['updateTime']);
 	const sn = serialNumberOf(device);
 	return {
 		event,

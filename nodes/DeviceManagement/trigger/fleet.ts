@@ -14,28 +14,31 @@ import type { TriggerParameters } from './form';
 import type { NodeMemory } from './memory';
 import { type Compared, readNewest } from './newest';
 import { remarksOn } from './remarks';
-import { checkMissing, type Outcome } from './removal';
+import { checkMissing, type Fate } from './removal';
 import type { State } from './state';
-import { isDate, step, type StepOptions } from './step';
+import { step, type StepOptions } from './step';
+import { isDate } from './values';
 
 /** A day in milliseconds: time zones differ by less. */
 const DAY_MS = 86_400_000;
 
-type Found = Pick<NodeMemory, 'lastList' | 'remarks'>;
-
 /** What a poll saw: its events, what the state then holds, what the log says, and what makes the next poll cheaper. */
 interface Observation extends Pick<State, 'devices' | 'newest' | 'since'> {
 	readonly events: readonly DeviceEvent[];
-	readonly found: Found;
+	/** Without remarks, those of the last poll hold. */
+	readonly found: Pick<NodeMemory, 'lastList'> & Partial<Pick<NodeMemory, 'remarks'>>;
 }
 
 /** @returns in the `devices` the same map if nothing changed */
 export async function observe(
 	platform: Platform,
-	{ number, since, newest, devices: known }: State,
-	options: TriggerParameters & Pick<StepOptions, 'now' | 'isFirstOfProcess'> & Found,
+	state: State,
+	options: TriggerParameters & Pick<StepOptions, 'now' | 'isFirstOfProcess'> & Pick<NodeMemory, 'lastList'>,
 ): Promise<Observation> {
-	const { criteria, settings, remarks, now } = options;
+	const { number, since, devices: known } = state;
+	// Each listed device may move it on.
+	let { newest } = state;
+	const { criteria, settings, now } = options;
 	const stepOptions = { ...options, number, since, isFirstList: known.size === 0 };
 	const { fits, missingGroup } = checkerOf(options.own);
 	// A date in the future says nothing.
@@ -48,8 +51,7 @@ export async function observe(
 		return { sn, id, ...step(known.get(sn), device, fits(device), stepOptions) };
 	};
 	const few = since === undefined ? undefined : await readNewest(platform, options, known, compare);
-	if (few !== undefined)
-		return { ...merge(known, few.items), since, newest, found: { remarks, lastList: few.lastList } };
+	if (few !== undefined) return { ...merge(known, few.items), since, newest, found: { lastList: few.lastList } };
 	const source = pageSource(platform, { ...DEVICE_LIST, ...criteria }, settings);
 	const listing = await readList(source, { ...settings, keep: compare, byId: 'always' });
 	const { items, settled, reportedTotal = items.length } = listing;
@@ -70,7 +72,7 @@ function sinceOf(newest: string, now: number): string {
 	return newest !== '' && newest < yesterday ? newest : yesterday;
 }
 
-function merge(known: State['devices'], outcomes: readonly Outcome[]) {
+function merge(known: State['devices'], outcomes: readonly Fate[]) {
 	const changed = outcomes.filter(({ sn, entry }) => known.get(sn) !== entry);
 	if (changed.length === 0) return { devices: known, events: [] };
 	const devices = new Map(known);

@@ -13,7 +13,7 @@ import { outputFields, readOutputMode } from '../fields/output';
 import { check, checkNumber, oneOf, type ReadParameter, textSchema } from '../fields/check';
 import { conditionsField, readRules, refuseUnwatched } from './ruleForm';
 import { isForState } from './rules';
-import { type EventName, EVENTS, UPDATE_TIME, watchedFields } from './watched';
+import { type EventName, EVENTS, isUpdateTime, watchedFields } from './watched';
 
 export type TriggerParameters = Readonly<ReturnType<typeof readTriggerParameters>>;
 
@@ -95,7 +95,7 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 	const attributes = readAttributes(read, events.has('attributeChanged'), rules);
 	const fields = watchedFields(events, attributes);
 	const minutes = checkNumber(read('forAtLeast', 0) ?? '', forAtLeastField);
-	const isUnused = minutes > 0 && fields.every(({ event }) => event === UPDATE_TIME.event);
+	const isUnused = minutes > 0 && fields.every(isUpdateTime);
 	refuseUnused(forAtLeastField.displayName, isUnused, 'Set it to 0, or add an event of a change.');
 	const { options, ...settings } = readSettings(read, OPTION_NAMES);
 	refuseUnwatched(rules, fields);
@@ -133,6 +133,10 @@ function readAttributes(read: ReadParameter, isWatched: boolean, rules: Readonly
 	if (keys.length > 0 || !isWatched) return [...new Set(keys)].sort();
 	const remedy = "Enter a name, add a condition for an attribute, or remove 'Attribute Changed' from 'Events'.";
 	throw inputFailure("'Attributes' is empty", remedy);
+}
+
+export function isFiltered({ own, criteria }: Pick<TriggerParameters, 'criteria' | 'own'>): boolean {
+	return own !== undefined || criteria.body !== '{}' || Object.keys(criteria.query).length > 0;
 }
 
 function refuseUnused(label: string, isUnused: boolean, remedy: string): void {

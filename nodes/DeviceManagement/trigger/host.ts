@@ -20,8 +20,7 @@ export function hostOf(context: IPollFunctions) {
 	// n8n before 2.38 names no time.
 	const named: unknown = context.getPollBudgetMs?.();
 	const budgetMs = typeof named === 'number' && named > 0 ? named : FIVE_MINUTES_MS;
-	// Polls of n8n's scheduler have less time, and mode `update`.
-	const isDefault = budgetMs === FIVE_MINUTES_MS;
+	const hasTimer = budgetMs === FIVE_MINUTES_MS;
 	const data = () => context.getWorkflowStaticData('node');
 	return {
 		context,
@@ -29,12 +28,16 @@ export function hostOf(context: IPollFunctions) {
 		workflowId,
 		credentialId: node.credentials?.[CREDENTIAL_TYPE]?.id ?? null,
 		budgetMs,
-		isDefault,
+		/** Whether it is a poll of n8n's default host, with its own timer. Polls of n8n's scheduler have less time, and mode `update`. */
+		hasTimer,
+		/** Whether this activation polls for the first time. */
 		isFirst,
+		/** Whether another process may have polled until now. */
 		isNewLeader: isFirst && mode === 'leadershipChange',
-		/** Whether n8n waits for this poll, at its start or for a person. */
+		/** Whether n8n's start waits for this poll. */
 		isStart: isFirst && (mode === 'init' || mode === 'leadershipChange'),
-		isAwaited: isFirst && (mode === 'activate' || (mode === 'update' && isDefault)),
+		/** Whether a person waits for this poll. */
+		isAwaited: isFirst && (mode === 'activate' || (mode === 'update' && hasTimer)),
 		/** Whether n8n keeps the state as a durable cursor, also after quiet polls. It marks its other states with `__dataChanged`. */
 		hasCursor: () => !('__dataChanged' in data()),
 		readState: () => {

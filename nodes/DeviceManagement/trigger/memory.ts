@@ -67,7 +67,7 @@ export function carryOn(memory: NodeMemory, stored = '', to: string, isQuiet: bo
  * Notes what a poll watches: the saved parameters, with expressions, and the values that decide about a baseline, by their labels.
  * @throws Failure `input` if an expression gave another value twice in a row: each poll would take a new baseline
  */
-export function refuseMoving(memory: NodeMemory, saved: string, watched: Readonly<Record<string, unknown>>): void {
+export function refuseUnstable(memory: NodeMemory, saved: string, watched: Readonly<Record<string, unknown>>): void {
 	const { watched: last } = memory;
 	const digests = new Map(Object.entries(watched).map(([label, value]) => [label, digestOf(value)]));
 	const changed = [...digests].find(([label, digest]) => digest !== last?.digests.get(label));

@@ -1,5 +1,5 @@
 import { countTexts } from '../core/json';
-import { type ChangeRule, isMet, numberOf, shownText } from './rules';
+import { type ChangeRule, isMet, numberOf, rulesFor, shownText } from './rules';
 import type { Kept } from './values';
 import { type WatchedField, wordsFor } from './watched';
 
@@ -10,11 +10,11 @@ const FEW = 10;
  * @param values those of all devices
  */
 export function findMistake(rules: readonly ChangeRule[], field: WatchedField, values: readonly Kept[]) {
-	for (const rule of rules.filter((each) => each.field === field.name)) {
-		const side = (['from', 'to'] as const).find((each) => !mayMatch(rule, each, field, values));
+	for (const rule of rulesFor(rules, field.name)) {
+		const side = (['from', 'to'] as const).find((each) => !mayMatch(rule, each, values));
 		if (side === undefined) continue;
 		const what = `${side === 'to' && rule.limit ? `a number ${rule.limit} ` : ''}"${rule[side]}"`;
-		const texts = values.map((value) => shownText(value, field).replace(/^\0.*/, 'a long text'));
+		const texts = values.map((value) => shownText(value, field.name).replace(/^\0.*/, 'a long text'));
 		const counts = countTexts(texts).map(([text, count]) => `${text} (${count})`);
 		const others = counts.length > FEW ? ` and ${counts.length - FEW} others` : '';
 		return {
@@ -26,9 +26,10 @@ export function findMistake(rules: readonly ChangeRule[], field: WatchedField, v
 	return undefined;
 }
 
-function mayMatch(rule: ChangeRule, side: 'from' | 'to', field: WatchedField, values: readonly Kept[]): boolean {
+function mayMatch(rule: ChangeRule, side: 'from' | 'to', values: readonly Kept[]): boolean {
+	const { field } = rule;
 	if (values.length === 0 || values.some((value) => isMet(rule, side, value))) return true;
-	if (field.name === 'onlineStatus') return ['0', '1'].some((status) => isMet(rule, side, status));
+	if (field === 'onlineStatus') return ['0', '1'].some((status) => isMet(rule, side, status));
 	const given = values.filter((value) => !/^(null)?$/.test(shownText(value, field)));
 	if (given.length === 0 || rule[side] === 'null') return true;
 	if (side === 'to' && rule.limit) return given.some((value) => !Number.isNaN(numberOf(value, field)));

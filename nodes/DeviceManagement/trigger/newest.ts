@@ -11,7 +11,8 @@ import { pageSource } from '../transport/pagedList';
 import type { Platform } from '../transport/platform';
 import { currentClock } from '../transport/waiting/clock';
 import type { TriggerParameters } from './form';
-import { type Entry, isDate, type Step } from './step';
+import type { Entry, Step } from './step';
+import { isDate } from './values';
 import type { EventName } from './watched';
 
 export type Compared = Step & { readonly sn: string; readonly id: JsonValue };

@@ -2,8 +2,7 @@ import { concernsSignIn, Failure } from '../core/failure';
 import { currentClock } from '../transport/waiting/clock';
 import { timeInWords } from '../transport/waiting/traffic';
 import type { Host } from './host';
-import type { NodeMemory } from './memory';
-import { decodeState } from './state';
+import { decodedIn, type NodeMemory } from './memory';
 
 /** Shorter than n8n's pause of half an hour, by the database's clock. A quiet poll after the pause would look like a success. */
 const PAUSE_MS = 29 * 60_000;
@@ -15,19 +14,19 @@ const PAUSE_MS = 29 * 60_000;
 export function noteOutage(host: Host, memory: NodeMemory, thrown: unknown): boolean {
 	const at = currentClock().now();
 	const { outage: reported } = memory;
-	const isFixable = needsPerson(thrown);
-	const mayPause = !host.isDefault && host.hasCursor();
+	const needsPerson = isForPerson(thrown);
+	const mayPause = !host.hasTimer && host.hasCursor();
 	const isAfterPause = mayPause && reported !== undefined && at - reported.before >= PAUSE_MS;
-	const isNews = reported === undefined || (isFixable && (!reported.needsPerson || isAfterPause));
+	const isNews = reported === undefined || (needsPerson && (!reported.needsPerson || isAfterPause));
 	// At n8n's start, an error would delay the activation, for up to a day.
-	const delaysStart = host.isStart && !isFixable && decodeState(host.readState()) !== undefined;
+	const delaysStart = host.isStart && !needsPerson && decodedIn(memory, host.readState()) !== undefined;
 	const isDue = host.isAwaited || (isNews && !delaysStart);
-	if (isDue) memory.outage = { at, before: reported?.at ?? -Infinity, needsPerson: isFixable };
+	if (isDue) memory.outage = { at, before: reported?.at ?? -Infinity, needsPerson };
 	return isDue;
 }
 
 /** Whether a person must act: the sign-in was refused or failed for good, or a field of the node or its credential is invalid. */
-function needsPerson(thrown: unknown): boolean {
+function isForPerson(thrown: unknown): boolean {
 	if (!(thrown instanceof Failure)) return true;
 	const { kind, signInFailed } = thrown.details;
 	return kind === 'input' || signInFailed === 'for good' || concernsSignIn(thrown.details);

@@ -13,7 +13,7 @@ import { observe } from './fleet';
 import { readTriggerParameters, type TriggerParameters } from './form';
 import { type Host, hostOf } from './host';
 import { itemsOf } from './items';
-import { carriedFrom, carryOn, decodedIn, memoryOf, type NodeMemory, refuseMoving } from './memory';
+import { carriedFrom, carryOn, decodedIn, memoryOf, type NodeMemory, refuseUnstable } from './memory';
 import { noteOutage, tooLate } from './outage';
 import { encodeState, type State } from './state';
 import { fetchTestEvents } from './testEvent';
@@ -78,16 +78,16 @@ async function pollOnce(host: Host, memory: NodeMemory, open: typeof openPlatfor
 	const now = Math.floor(currentClock().date() / 1000);
 	const stored = host.readState();
 	const last = host.hasCursor() ? stored : carriedFrom(memory, stored);
-	refuseMoving(memory, JSON.stringify(host.node.parameters), watchedBy(parameters));
+	refuseUnstable(memory, JSON.stringify(host.node.parameters), watchedBy(parameters));
 	const fields = parameters.fields.map(({ name }) => name);
 	const fingerprint = fingerprintOf(host, parameters, credential);
 	const before = stateBefore(host, decodedIn(memory, last), now, fingerprint, fields);
 	const platform = await open(host.context, platformOptions(parameters, host.budgetMs), credential);
 	const { carry, remarks, lastList } = memory;
-	const options = { ...parameters, now, isFirstOfProcess: carry === undefined, remarks, lastList };
+	const options = { ...parameters, now, isFirstOfProcess: carry === undefined, lastList };
 	const { events, found, ...seen } = await observe(platform, before, options).finally(() => platform.stop());
 	const items = itemsOf(events, parameters);
-	const after: State = { ...before, ...seen, number: before.number + Math.min(events.length, 1) };
+	const after: State = { ...before, ...seen, number: before.number + (events.length > 0 ? 1 : 0) };
 	// To write a large state takes time, and most polls change nothing.
 	const isSame = Object.entries(before).every(([name, value]) => value === after[name as keyof State]);
 	const to = isSame && last !== undefined ? last : encodeState(after);
@@ -100,7 +100,7 @@ async function pollOnce(host: Host, memory: NodeMemory, open: typeof openPlatfor
 	carryOn(memory, stored, to, items.length === 0);
 	if (to !== stored) host.writeState(to);
 	if (memory.outage !== undefined) host.log('info', 'can poll again');
-	for (const words of found.remarks) if (!remarks.includes(words)) host.log('warn', words);
+	for (const words of found.remarks ?? []) if (!remarks.includes(words)) host.log('warn', words);
 	Object.assign(memory, { ...found, outage: undefined });
 	return items.length > 0 ? [items] : null;
 }

@@ -1,6 +1,6 @@
 import type { Failure } from '../core/failure';
 import { LIST_CAP, type Listing } from '../core/paging/list';
-import type { TriggerParameters } from './form';
+import { isFiltered, type TriggerParameters } from './form';
 import { findMistake } from './mistakes';
 import type { Entry, StepOptions } from './step';
 import { recall } from './values';
@@ -11,10 +11,6 @@ interface Circumstances
 		Pick<TriggerParameters, 'criteria' | 'own'> {
 	readonly missingGroup: string | undefined;
 	readonly failure: Failure | undefined;
-}
-
-export function isFiltered({ own, criteria }: Pick<TriggerParameters, 'criteria' | 'own'>): boolean {
-	return own !== undefined || criteria.body !== '{}' || Object.keys(criteria.query).length > 0;
 }
 
 /** Returns what the log says of a list: what hides events or makes them late, and words in the form that no device has. */

@@ -16,7 +16,7 @@ const LONGEST_CHECK_MS = 10_000;
 const REMEMBERED = 30 * 86_400;
 
 /** What a poll makes of a device. Without an entry, it is forgotten. */
-export type Outcome = Pick<Step, 'events'> & { readonly sn: string; readonly entry: Entry | undefined };
+export type Fate = Pick<Step, 'events'> & { readonly sn: string; readonly entry: Entry | undefined };
 
 /**
  * Requests devices that a complete list lacks, by their serial numbers (section 4.2). A device is removed only if the platform says so.
@@ -28,7 +28,7 @@ export async function checkMissing(
 	platform: Platform,
 	missing: ReadonlyArray<readonly [sn: string, entry: Entry]>,
 	{ events, settings, now, newest, fields, number }: TriggerParameters & StepOptions & { newest: string },
-): Promise<{ outcomes: Outcome[]; failure: Failure | undefined }> {
+): Promise<{ outcomes: Fate[]; failure: Failure | undefined }> {
 	const all = missing.map(([sn, entry]) => {
 		// If n8n's clock was set back, the device counts as missing since now.
 		const away = entry.away && entry.away.since <= now ? entry.away : { since: now, next: 0, newest };
@@ -44,7 +44,7 @@ export async function checkMissing(
 	const once = { ...settings, timeoutMs, maxRetries: 0, keepsToken: true };
 	const check = async (sn: string) => await fetchDevice(platform, sn, once).then(() => 'exists' as const, meaningOf);
 	const found = new Map(await Promise.all(requested.map(async ({ sn }) => [sn, await slots(check, sn)] as const)));
-	const outcomes = all.map(({ sn, entry, away }): Outcome => {
+	const outcomes = all.map(({ sn, entry, away }): Fate => {
 		const says = found.get(sn);
 		if (says === 'removed') return { sn, entry: undefined, events: [removedEvent(sn, entry.values, fields, number)] };
 		if (now - away.since >= REMEMBERED) return { sn, entry: undefined, events: [] };

@@ -63,7 +63,7 @@ function valueChoices(devices: readonly Device[], form: (name: string) => string
 	const key = field?.hasKeys === true ? form('attribute') : '';
 	if (field === undefined || (field.hasKeys && key === ''))
 		throw inputFailure("'Attribute' is empty", 'Choose it first.');
-	const texts = devices.map((device) => shownText(keepValue({ ...field, key }, device), field));
+	const texts = devices.map((device) => shownText(keepValue({ ...field, key }, device), field.name));
 	const shown = texts.every((text) => text === 'null') ? [] : texts.filter((text) => !text.startsWith('\0'));
 	return shown.map(field.name === 'onlineStatus' ? statusChoice : choiceOf);
 }
@@ -92,7 +92,7 @@ export function readRules(read: ReadParameter): Array<ChangeRule & { readonly ke
 		const name = key === '' ? field : `${field}.${key}`;
 		if (WITH_KEYS.includes(name))
 			throw inputFailure("A condition has no 'Attribute'", 'Choose one, or remove the condition.');
-		if (limit !== undefined && Number.isNaN(numberOf(to, { name: '' }))) {
+		if (limit !== undefined && Number.isNaN(numberOf(to, ''))) {
 			const message = `'To' under 'Conditions' is ${to === '' ? 'empty' : `"${to}"`} instead of a number`;
 			throw inputFailure(message, "Enter a number, or choose 'By Value'.");
 		}

@@ -5,7 +5,6 @@
 import { isRecord } from '../core/json';
 import type { Change } from './events';
 import { isSame, keep, type Kept, partOf, textOf } from './values';
-import type { WatchedField } from './watched';
 
 /** A condition: report only changes between these values. `field` is the name of a watched field. */
 export interface ChangeRule {
@@ -18,21 +17,21 @@ export interface ChangeRule {
 
 /** Whether to report a change. Before a state that wasn't reported yet, nothing is known: only a rule for the state counts. */
 export function isAskedFor(rules: readonly ChangeRule[], { field, previous, current }: Change): boolean {
-	if (previous === undefined) return asksForState(rules, field, current);
-	const own = rulesFor(rules, field);
+	if (previous === undefined) return asksForState(rules, field.name, current);
+	const own = rulesFor(rules, field.name);
 	const asks = (rule: ChangeRule) =>
-		isMet(rule, 'from', previous) && isMet(rule, 'to', current) && !isBeyond(rule, lastNumberOf(previous, field));
+		isMet(rule, 'from', previous) && isMet(rule, 'to', current) && !isBeyond(rule, lastNumberOf(previous, field.name));
 	return own.length === 0 || own.some(asks);
 }
 
 /** Whether no rule asks for a change, but a rule asks for a change from its new value. */
 export function leadsToRule(rules: readonly ChangeRule[], change: Change): boolean {
 	const { field, current } = change;
-	return rulesFor(rules, field).some((rule) => isMet(rule, 'from', current)) && !isAskedFor(rules, change);
+	return rulesFor(rules, field.name).some((rule) => isMet(rule, 'from', current)) && !isAskedFor(rules, change);
 }
 
 /** Whether a rule with 'To' and without 'From' accepts a value: it asks for a state, whatever was before. */
-export function asksForState(rules: readonly ChangeRule[], field: WatchedField, value: Kept): boolean {
+export function asksForState(rules: readonly ChangeRule[], field: string, value: Kept): boolean {
 	return rulesFor(rules, field).some((rule) => isForState(rule) && isMet(rule, 'to', value));
 }
 
@@ -41,8 +40,8 @@ export function isForState({ from, to }: ChangeRule): boolean {
 }
 
 /** Whether two values are the same, or no rule with a limit tells them apart: a battery at 19 and at 18, if the limit is 20. */
-export function isAlike(rules: readonly ChangeRule[], field: WatchedField, one: Kept, other: Kept): boolean {
-	if (isSame(one, other, field.name)) return true;
+export function isAlike(rules: readonly ChangeRule[], field: string, one: Kept, other: Kept): boolean {
+	if (isSame(one, other, field)) return true;
 	const own = rulesFor(rules, field);
 	const sideOf = (rule: ChangeRule, value: Kept) => [
 		isMet(rule, 'from', value),
@@ -54,37 +53,37 @@ export function isAlike(rules: readonly ChangeRule[], field: WatchedField, one: 
 }
 
 /** Returns a value with the last number before it, if rules have a limit and the value isn't a number. */
-export function bridgeGap(rules: readonly ChangeRule[], field: WatchedField, value: Kept, before: Kept = null): Kept {
+export function bridgeGap(rules: readonly ChangeRule[], field: string, value: Kept, before: Kept = null): Kept {
 	if (!hasLimit(rulesFor(rules, field)) || !Number.isNaN(numberOf(value, field))) return value;
 	const last = lastNumberOf(before, field);
 	return Number.isNaN(last) ? value : { id: partOf(value, 'id'), shown: partOf(value, 'shown'), last };
 }
 
 /** Whether a value isn't a number, and the last number before it is known. */
-export function isGap(value: Kept): boolean {
+export function isGap(value: Kept): value is Kept & { last: number } {
 	return isRecord(value) && 'last' in value;
 }
 
 /** Whether a rule accepts a value before or after a change: its text is empty, or is what users see, or its limit is passed. */
 export function isMet(rule: ChangeRule, side: 'from' | 'to', value: Kept): boolean {
-	const { field: name, limit, [side]: text } = rule;
-	if (side === 'to' && limit !== undefined) return isBeyond(rule, numberOf(value, { name }));
-	return text === '' || textOf(keep(text), name) === shownText(value, { name });
+	const { field, limit, [side]: text } = rule;
+	if (side === 'to' && limit !== undefined) return isBeyond(rule, numberOf(value, field));
+	return text === '' || textOf(keep(text), field) === shownText(value, field);
 }
 
 /** Returns the number of a value, or of the text of one; NaN if it isn't one. */
-export function numberOf(value: Kept, { name }: Pick<WatchedField, 'name'>): number {
-	const text = shownText(value, { name });
+export function numberOf(value: Kept, field: string): number {
+	const text = shownText(value, field);
 	return /^[-+.\d]+(e[-+]?\d\d?)?$/i.test(text) ? Number(text) : NaN;
 }
 
 /** Returns the text of a value that a rule is compared with. */
-export function shownText(value: Kept, { name }: Pick<WatchedField, 'name'>): string {
-	return textOf(partOf(value, 'shown'), name).trim();
+export function shownText(value: Kept, field: string): string {
+	return textOf(partOf(value, 'shown'), field).trim();
 }
 
-function lastNumberOf(value: Kept, field: WatchedField): number {
-	return isRecord(value) && 'last' in value ? Number(value['last']) : numberOf(value, field);
+function lastNumberOf(value: Kept, field: string): number {
+	return isGap(value) ? value.last : numberOf(value, field);
 }
 
 function isBeyond({ limit, to }: ChangeRule, number: number): boolean {
@@ -95,6 +94,6 @@ function hasLimit(rules: readonly ChangeRule[]): boolean {
 	return rules.some(({ limit }) => limit !== undefined);
 }
 
-function rulesFor(rules: readonly ChangeRule[], { name }: WatchedField): ChangeRule[] {
-	return rules.filter((rule) => rule.field === name);
+export function rulesFor(rules: readonly ChangeRule[], field: string): ChangeRule[] {
+	return rules.filter((rule) => rule.field === field);
 }

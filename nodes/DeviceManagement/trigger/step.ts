@@ -6,8 +6,8 @@ import type { Device } from '../core/device';
 import type { OwnFilters } from '../core/ownFilters';
 import { type Change, changedEvent, createdEvent, type DeviceEvent } from './events';
 import { asksForState, bridgeGap, type ChangeRule, isAlike, isAskedFor, isGap, leadsToRule } from './rules';
-import { type Kept, keepValue } from './values';
-import { type EventName, UPDATE_TIME, type WatchedField } from './watched';
+import { isDate, isOlder, type Kept, keepValue } from './values';
+import { type EventName, isUpdateTime, type WatchedField } from './watched';
 
 export interface Entry {
 	/** By field: the value that the next poll compares with. A state that is still to be reported has none. */
@@ -65,7 +65,7 @@ export function step(before: Entry | undefined, device: Device, isInside: boolea
 	const changes = compared.map((field): Change => {
 		const previous = known?.values[field.name];
 		const last = known?.waiting?.[field.name]?.value ?? previous;
-		return { field, previous, current: bridgeGap(rules, field, keepValue(field, device), last) };
+		return { field, previous, current: bridgeGap(rules, field.name, keepValue(field, device), last) };
 	});
 	const isSettled = known !== undefined && known.waiting === undefined && known.away === undefined;
 	if (isSettled && wasInside === isInside && changes.every(isIdentical)) return { entry: known, events: NO_EVENTS };
@@ -78,7 +78,7 @@ export function step(before: Entry | undefined, device: Device, isInside: boolea
 		if (typeof decision === 'object') waiting[field.name] = decision;
 		else if (decision !== 'keep') values[field.name] = current;
 		// A device that is reported as created isn't also reported as edited.
-		const isCovered = isNew && field.event === UPDATE_TIME.event;
+		const isCovered = isNew && isUpdateTime(field);
 		if (decision === 'report' && !isCovered) events.push(changedEvent(device, change, number));
 	}
 	const isWaiting = Object.keys(waiting).length > 0;
@@ -97,18 +97,6 @@ function isCreated(before: Entry | undefined, { createTime }: Device, { events, 
 	return before.away !== undefined && isDate(createTime) && createTime > before.away.newest;
 }
 
-function isOlder(value: unknown, date: string): boolean {
-	return isDate(value) && value < date;
-}
-
-/**
- * Whether a value has the format of section 2.1, so that dates can be compared as texts. Years before 2000 say nothing: platforms write
- * 1970 or 0000 for no date.
- */
-export function isDate(value: unknown): value is string {
-	return typeof value === 'string' && /^2\d{3}-\d\d-\d\d/.test(value);
-}
-
 type Decision = 'record' | 'report' | 'keep' | Waiting;
 
 /** Decides what becomes of a value: it is recorded, reported and recorded, or waits; or what is remembered is kept. */
@@ -116,20 +104,19 @@ function decide(change: Change, before: Waiting | undefined, options: StepOption
 	const { field, previous, current } = change;
 	const { rules, now, since, holdSeconds, isFirstList, reportsFirst, isFirstOfProcess } = options;
 	// Neither the wait for a number nor the number ends while there is none.
-	if (isGap(current) && before && isAlike(rules, field, before.value, current)) return before;
-	if (isGap(current) && previous !== undefined && isAlike(rules, field, previous, current)) return 'keep';
+	if (isGap(current) && before && isAlike(rules, field.name, before.value, current)) return before;
+	if (isGap(current) && previous !== undefined && isAlike(rules, field.name, previous, current)) return 'keep';
 	if (previous === undefined) {
 		// A device that isn't remembered is reported for its state, or for an edit, which may have made it match the filters.
-		const isEdit =
-			field.event === UPDATE_TIME.event && since !== undefined && current !== null && !isOlder(current, since);
+		const isEdit = isUpdateTime(field) && since !== undefined && current !== null && !isOlder(current, since);
 		if (isEdit) return 'report';
-		if ((isFirstList && !reportsFirst) || !asksForState(rules, field, current)) return 'record';
-	} else if (isAlike(rules, field, previous, current)) return 'record';
+		if ((isFirstList && !reportsFirst) || !asksForState(rules, field.name, current)) return 'record';
+	} else if (isAlike(rules, field.name, previous, current)) return 'record';
 	// If the clock was set back, the wait must not become longer.
-	const seen = before && isAlike(rules, field, before.value, current) ? Math.min(before.since, now) : now;
+	const seen = before && isAlike(rules, field.name, before.value, current) ? Math.min(before.since, now) : now;
 	// A device that came back in a quiet poll must not have to last again before it can go offline again.
 	const isRecovery = isFirstOfProcess && leadsToRule(rules, change);
-	const mustLast = field.event === UPDATE_TIME.event || isRecovery ? 0 : holdSeconds;
+	const mustLast = isUpdateTime(field) || isRecovery ? 0 : holdSeconds;
 	if (now - seen < mustLast) return { value: current, since: seen };
 	return isAskedFor(rules, change) ? 'report' : 'record';
 }

@@ -9,10 +9,9 @@ import { DEVICE_LIST } from '../transport/devices';
 import { pageSource } from '../transport/pagedList';
 import type { Platform } from '../transport/platform';
 import { changedEvent, createdEvent, type DeviceEvent, removedEvent } from './events';
-import type { TriggerParameters } from './form';
+import { isFiltered, type TriggerParameters } from './form';
 import { findMistake } from './mistakes';
-import { isFiltered } from './remarks';
-import { type ChangeRule, isMet } from './rules';
+import { type ChangeRule, isMet, rulesFor } from './rules';
 import { keep, keepValue } from './values';
 import { valueOf, type WatchedField } from './watched';
 
@@ -76,7 +75,7 @@ function sampleEvents(devices: readonly Device[], { events, fields, rules }: Tri
 
 function sampleChange(field: WatchedField, rules: readonly ChangeRule[], device: Device): DeviceEvent[] {
 	const current = keepValue(field, device);
-	const own = rules.filter((rule) => rule.field === field.name);
+	const own = rulesFor(rules, field.name);
 	const met = own.find((rule) => isMet(rule, 'to', current) && (rule.from === '' || !isMet(rule, 'from', current)));
 	if (own.length > 0 && met === undefined) return [];
 	const previous = met && met.from !== '' ? valueLike(met.from, valueOf(field, device)) : null;

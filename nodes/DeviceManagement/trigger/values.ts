@@ -18,7 +18,7 @@ const LONGEST_KEPT = 100;
 /** Returns what is remembered of a device's value. */
 export function keepValue({ read, identify, key }: WatchedField, device: Device): Kept {
 	const shown = keep(read(device, key));
-	return identify === undefined ? shown : { id: keep(identify(device, key)), shown };
+	return identify === undefined ? shown : { id: keep(identify(device)), shown };
 }
 
 export function keep(value: JsonValue): Kept {
@@ -48,6 +48,18 @@ export function textOf(kept: Kept, field: string): string {
 
 export function isSame(one: Kept, other: Kept, field: string): boolean {
 	return textOf(partOf(one, 'id'), field) === textOf(partOf(other, 'id'), field);
+}
+
+/**
+ * Whether a value has the format of section 2.1, so that dates can be compared as texts. Years before 2000 say nothing: platforms write
+ * 1970 or 0000 for no date.
+ */
+export function isDate(value: unknown): value is string {
+	return typeof value === 'string' && /^2\d{3}-\d\d-\d\d/.test(value);
+}
+
+export function isOlder(value: unknown, date: string): boolean {
+	return isDate(value) && value < date;
 }
 
 /** Returns a digest of a text: 132 bits as base64url, enough that two texts never have the same one. */

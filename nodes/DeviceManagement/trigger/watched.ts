@@ -19,7 +19,7 @@ interface FieldKind {
 	/** Returns the value to show and to compare; null or undefined if the device has none. */
 	readonly read: (device: Device, key: string) => JsonValue;
 	/** Returns what is compared instead, if the value is only its name, as with a record that has an ID and a name. */
-	readonly identify?: (device: Device, key: string) => JsonValue;
+	readonly identify?: (device: Device) => JsonValue;
 	/** Returns what a value adds to a removed device or to a sample, whose other fields are `known`: keep them. */
 	readonly show: (value: JsonValue, key: string, known: Device) => Device;
 }
@@ -61,7 +61,7 @@ const TABLE = [
 ] as const satisfies readonly FieldKind[];
 
 /** The update time is watched like a value. It has no rules and needn't last, and its event doesn't show it. */
-export const UPDATE_TIME = { ...plainField('updateTime', '', ''), event: 'deviceUpdated' } as const satisfies FieldKind;
+const UPDATE_TIME = { ...plainField('updateTime', '', ''), event: 'deviceUpdated' } as const satisfies FieldKind;
 
 export type ChangeEvent = (typeof TABLE)[number]['event'];
 
@@ -95,6 +95,8 @@ export type WatchedField = FieldKind & {
 	/** The key of an attribute; else empty. */
 	readonly key: string;
 };
+
+export const isUpdateTime = ({ event }: WatchedField) => event === UPDATE_TIME.event;
 
 /** Returns the values that the chosen events watch, in the order of the table. `keys` are those of the watched attributes. */
 export function watchedFields(events: ReadonlySet<string>, keys: readonly string[]): WatchedField[] {
