@@ -15,6 +15,8 @@ export type ReadParameter = (name: string, fallback?: unknown, options?: IGetNod
 type NumberField = { displayName: string; default: number; typeOptions: { minValue: number; maxValue: number } };
 
 const LOST_DIGITS = 'is too long for n8n';
+const ENTER_WITHIN_LIMITS = 'Check the number, or the expression in this field.';
+const ENTER_AS_TEXT = 'Enter it as text.';
 
 /** Text. An expression may return a number or a boolean instead, but not nothing. */
 export const givenTextSchema = z
@@ -124,8 +126,7 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T
 export function checkName(entered: string, what: string, mayHaveSpaces = false): string {
 	const name = entered.trim();
 	if (name === '') throw inputFailure(`${what.replace('a', 'A')} is empty`, 'Fill it in, or remove the entry.');
-	if (mayHaveSpaces && !name.includes(',')) return checkText(name, what);
-	if (/[\s,]/.test(name)) {
+	if ((mayHaveSpaces ? /,/ : /[\s,]/).test(name)) {
 		throw inputFailure(`"${name}", ${what}, contains a space or a comma`, 'Enter one name per entry.');
 	}
 	return checkText(name, what);
@@ -136,9 +137,6 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 	// The prototype may differ: n8n's expressions may run in another realm.
 	return isRecord(value) && Object.prototype.toString.call(value) === '[object Object]';
 }
-
-const ENTER_WITHIN_LIMITS = 'Check the number, or the expression in this field.';
-const ENTER_AS_TEXT = 'Enter it as text.';
 
 function lostDigits(label: string, remedy: string): Failure {
 	return inputFailure(`The number in '${label}' ${LOST_DIGITS}`, remedy);

@@ -31,6 +31,9 @@ const COMPOSITE_STATUS = numberField('Composite Status', 'compositeStatus', [-(2
 	description: "Number for the overall state of a device. See your platform's documentation.",
 });
 
+const SEARCH_CRITERIA = 'Search Criteria (JSON)';
+const RESERVED: ReadonlySet<string> = new Set(['page', 'size', 'sort']);
+const NO_COMMA = "The platform can't filter by it. Filter the devices in a later step.";
 const WHOLE_LIST = 'n8n reads all devices and filters them itself.';
 
 const ONLINE_STATUS = {
@@ -73,7 +76,7 @@ export const filtersField = {
 		...pickedFilter(ONLINE_STATUS, 'searchOnlineStatus'),
 		{ ...queryParametersField, description: 'Other filters, sent as query parameters' },
 		{
-			displayName: 'Search Criteria (JSON)',
+			displayName: SEARCH_CRITERIA,
 			name: 'body',
 			type: 'json',
 			default: '{}',
@@ -105,10 +108,6 @@ export function readFilters(read: ReadParameter, byAgent = false): ListCriteria 
 	};
 	return { body, query, own };
 }
-
-const SEARCH_CRITERIA = 'Search Criteria (JSON)';
-
-const RESERVED: ReadonlySet<string> = new Set(['page', 'size', 'sort']);
 
 function readQuery(filters: Record<string, unknown>, byAgent: boolean): Query {
 	const name = check(textSchema, filters['name'], 'Name').trim();
@@ -192,8 +191,6 @@ function readTags(given: unknown): string {
 	if (broken === undefined) return text;
 	throw inputFailure(`The tag "${broken}" under 'Tags' contains a comma`, NO_COMMA);
 }
-
-const NO_COMMA = "The platform can't filter by it. Filter the devices in a later step.";
 
 function attributePair({ key, value }: { key: string; value: string }): string {
 	const name = checkName(key, "a name under 'Attributes'");
