@@ -19,7 +19,7 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const node = context.getNode();
 	const operation = chosenOperation(context);
 	const parallel = parallelRequestsOf(readerOf(context, 0));
-	const platforms = new Execution(context, { parallelRequests: parallel });
+	const execution = new Execution(context, { parallelRequests: parallel });
 	// Items often have the same hint.
 	const hints = new Map<string, 'info' | 'warning'>();
 	const hint: Item['hint'] = (message, type = 'warning') => void hints.set(message, type);
@@ -29,7 +29,7 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const itemSlots = pLimit(operation.inSequence?.(node.parameters) === true ? 1 : parallel);
 	const runItem = async (itemIndex: number): Promise<readonly INodeExecutionData['json'][]> => {
 		try {
-			const platform = await platforms.forItem(itemIndex);
+			const platform = await execution.forItem(itemIndex);
 			const read = readerOf(context, itemIndex);
 			const settings = readSettings(read, OPTION_NAMES);
 			return await operation.run({ platform, byAgent, isOnly: items.length === 1, hint, read, settings });
@@ -41,7 +41,7 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	};
 	// After a failure, waiting items and pages that are fetched ahead send no more requests.
 	const outputs = await Promise.all(items.map(async (_, itemIndex) => await itemSlots(runItem, itemIndex))).finally(
-		() => platforms.stop(),
+		() => execution.stop(),
 	);
 	for (const [message, type] of hints) context.addExecutionHints({ message, location: 'outputPane', type });
 	return outputs.flatMap((output, item) => {

@@ -13,6 +13,7 @@ const IF_NOT_FOUND = [
 	{ name: 'Return an Empty Item', value: 'empty' },
 ] as const;
 
+/** The platform's own ID of a device: a long number, 24 hexadecimal digits, or a UUID. */
 const LIKE_AN_ID = /^(\d{16,}|[\da-f]{24}|[\da-f-]{36})$/i;
 
 /** A model can't set it. */
