@@ -47,8 +47,8 @@ export async function readNewest(
 	const times = [...events].flatMap((event) => TIMES[event] ?? []);
 	if (isOld || own !== undefined || times.length < events.size) return undefined;
 	const found = new Map<string, Compared>();
-	let total: number | undefined;
-	for (const time of times) {
+	/** Returns the newest devices by a time; undefined if they leave a doubt. */
+	const readBy = async (time: string) => {
 		const read = async (direction: 'asc' | 'desc', size: number) => {
 			const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${time} ${direction}`] }, settings);
 			const first = await fetchFirst(source, Math.min(size, settings.pageSize)).catch((thrown: unknown) => {
@@ -64,15 +64,20 @@ export async function readNewest(
 		if (page.content.length === FEW && !showsAll(page.content)) page = await read('desc', MANY);
 		const { content, totalElements } = page;
 		for (const item of content.map(compare)) found.set(item.sn, item);
-		total = totalElements;
 		if (!showsAll(content) || !isNewestFirst(content.map((device) => device[time]))) return undefined;
 		// An order that the platform ignores may look like this one: devices that were never edited are listed by when they were created.
-		if (lastList.isSorted === true || content.length === totalElements) continue;
+		if (lastList.isSorted === true || content.length === totalElements) return page;
 		const [oldest] = (await read('asc', 1)).content;
 		const [newest, latest, first] = [content[0], content.at(-1), oldest].map((device) => device?.[time]);
 		// Devices without the time may come first.
-		if (oldest === undefined || first === newest || (isDate(first) && !isNewestFirst([latest, first])))
-			return undefined;
+		const isSorted = oldest && first !== newest && (!isDate(first) || isNewestFirst([latest, first]));
+		return isSorted ? page : undefined;
+	};
+	let total: number | undefined;
+	for (const time of times) {
+		const page = await readBy(time);
+		if (page === undefined) return undefined;
+		total = page.totalElements;
 	}
 	const items = [...found.values()];
 	const added = items.filter(({ sn }) => !known.has(sn)).length;
