@@ -287,7 +287,7 @@ export class EmbeddedPlatform {
 		} catch (error) {
 			if (!(error instanceof Refusal)) throw error;
 			const { code, message: msg } = error;
-			const isUnauthorized = (code === 14101 || code === 14102) && this.settings.deadToken === 'status';
+			const isUnauthorized = (code === 14101 || code === 14102) && this.settings.deadToken === 401;
 			const unauthorized = { status: 401, headers: { 'www-authenticate': 'Bearer' } };
 			return this.#answerOf({ code, msg, ...(isUnauthorized && unauthorized) });
 		}
@@ -315,8 +315,8 @@ export class EmbeddedPlatform {
 		if (given === undefined) throw new Refusal(14102);
 		const token = this.#tokens.get(given);
 		if (token === undefined) throw new Refusal(14101);
-		const { tokenRequests, deadTokenCode } = this.settings;
-		if (token.dead || token.requests >= tokenRequests) throw new Refusal(deadTokenCode);
+		const { tokenRequests, deadToken } = this.settings;
+		if (token.dead || token.requests >= tokenRequests) throw new Refusal(deadToken === 401 ? 14101 : deadToken);
 		token.requests++;
 	}
 

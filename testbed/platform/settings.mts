@@ -92,10 +92,8 @@ export const settingsSchema = z.strictObject({
 	livingTokens: z.enum(['side-by-side', 'one-per-user']).default('side-by-side'),
 	/** Number of authorized requests until a token expires; Infinity: never. */
 	tokenRequests: unchecked<number>().default(Infinity),
-	/** The response to a missing, wrong or expired sign-in: only the code, or also HTTP 401 (with the envelope as body). */
-	deadToken: z.enum(['code', 'status']).default('code'),
-	/** The code for an expired token. */
-	deadTokenCode: z.union([z.literal(14101), z.literal(14102)]).default(14101),
+	/** The code for an expired token. 401: it is 14101, and each refused sign-in is an HTTP 401, with the envelope as body. */
+	deadToken: z.union([z.literal(14101), z.literal(14102), z.literal(401)]).default(14101),
 
 	// Responses
 	/** The code for a serial number that no device has, section 4.2; 0 is a success without data. */

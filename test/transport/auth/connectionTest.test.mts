@@ -51,7 +51,7 @@ describe('the credential test passes', () => {
 
 describe('the credential test fails', () => {
 	test('with a wrong key, and does not speak of a login', async () => {
-		const { tested, platform } = await pressTest('apiKey', { deadToken: 'status' }, { apiKey: 'wrong' });
+		const { tested, platform } = await pressTest('apiKey', { deadToken: 401 }, { apiKey: 'wrong' });
 		expectFailed(tested, /^The platform rejected the API key or token.*\. Check the credential/);
 		expect(tested.message).not.toMatch(/log\s?in/i);
 		expect(platform.logins.attempted).toBe(0);
@@ -129,7 +129,7 @@ test.each<[string, Way, (bench: Bench) => Promise<string | undefined>]>([
 
 describe.each(['legacy', 'current'])('the HTTP Request node with this credential (%s request function)', (helper) => {
 	test('signs in, and again if an expired token is an HTTP 401', async () => {
-		const bench = await open({ deadToken: 'status' });
+		const bench = await open({ deadToken: 401 });
 		for (const logins of [1, 2]) {
 			const result = await httpRequest(bench, 'login', helper);
 			expect(jsonOf(result, 'HTTP Request')).toEqual([{ code: 0, msg: 'success', data: '2.6' }]);

@@ -19,9 +19,9 @@ const dropdownOf = async ({ engine, login }: Bench) =>
 
 describe('one sign-in', () => {
 	test.each([
-		['of items by code 14102 in an HTTP 200', 'get', { deadToken: 'code', deadTokenCode: 14102 }],
-		['of items by HTTP 401', 'get', { deadToken: 'status' }],
-		['of a list by code 14101', 'getAll', { deadToken: 'code', deadTokenCode: 14101 }],
+		['of items by code 14102 in an HTTP 200', 'get', { deadToken: 14102 }],
+		['of items by HTTP 401', 'get', { deadToken: 401 }],
+		['of a list by code 14101', 'getAll', { deadToken: 14101 }],
 	] as const)(
 		'replaces a token that expires %s, whichever request it expires at',
 		async (_how, operation, settings) => {
