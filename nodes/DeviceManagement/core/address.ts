@@ -23,14 +23,8 @@ export function devicePath(serialNumber: string): string {
 	if (sn === '') {
 		throw inputFailure("The serial number in 'Device' is empty", 'Enter a serial number, or check the expression.');
 	}
-	if (fitsInPath(sn)) return `/api/device/sn/${encodeURIComponent(sn)}`;
+	if (!goesUp(decodedToTheEnd(sn))) return `/api/device/sn/${encodeURIComponent(sn)}`;
 	throw inputFailure(`The serial number "${sn}" in 'Device' can't be part of an address`, 'Enter a serial number.');
-}
-
-/** Whether {@link devicePath} accepts a serial number. */
-export function fitsInPath(serialNumber: string): boolean {
-	const sn = serialNumber.trim();
-	return sn !== '' && sn.isWellFormed() && !goesUp(decodedToTheEnd(sn));
 }
 
 /**

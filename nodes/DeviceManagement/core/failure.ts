@@ -1,4 +1,4 @@
-export type FailureKind =
+type FailureKind =
 	/** The package refused it before anything was sent. */
 	| 'input'
 	/** The platform's envelope has a code other than 0. */

@@ -30,7 +30,7 @@ import { NOT_SENT, outcomeOf } from './waiting/traffic';
 
 export type PlatformContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 
-export interface OpenOptions {
+interface OpenOptions {
 	parallelRequests: number;
 	/** The time after which all requests must have ended, in milliseconds, and the error then. A rate limit may have delayed them. */
 	deadline?: { ms: number; failure(limit: Failure | undefined): Failure };

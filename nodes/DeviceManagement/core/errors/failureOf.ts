@@ -92,7 +92,7 @@ export interface Asked {
 }
 
 /** What went wrong: a row of the table, and facts. */
-export interface Fault extends Omit<Partial<FailureDetails>, 'cause' | 'message' | 'remedy'> {
+interface Fault extends Omit<Partial<FailureDetails>, 'cause' | 'message' | 'remedy'> {
 	kind: FailureDetails['kind'];
 	row: Row;
 	system?: string;

@@ -18,7 +18,7 @@ const SLOW_MS = 10_000;
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 20_000;
 
-export interface Repetition {
+interface Repetition {
 	/** Most retries; 0 turns them off. */
 	most: number;
 	/** How many retries one after this failure counts for; Infinity if there must be none. */
