@@ -4,7 +4,7 @@ const LONGEST_TEXT = 300;
 const LONGEST_INPUT = 2_000;
 /** Shorter secrets aren't searched for in hex and base64: a few characters may be part of a word. */
 const SHORTEST_IN_BYTES = 5;
-/** Most characters that stand for one character of a secret at the end of a cut text: `\\\u0022` for a quote in JSON within JSON. */
+/** Most characters that stand for one character of a secret at the end of a cut text: `%E2%82%AC` for € in a URL. */
 const LONGEST_FORM = 9;
 /** Most ways to decode a text, by one encoding after another. */
 const MOST_VIEWS = 60;

@@ -49,7 +49,7 @@ export async function fetchDevice(
 		.catch((thrown: unknown) => {
 			if (!(thrown instanceof Failure) || !meansNoDevice(thrown.details)) throw thrown;
 			const { details } = thrown;
-			// Only here, after the platform's words: a serial number may contain a place like {outside}.
+			// Only here, after the platform's words: the request's wording has no place for the serial number.
 			const missing = `No device has the serial number ${serialNumber.trim()}`;
 			const words =
 				details.withoutData === true

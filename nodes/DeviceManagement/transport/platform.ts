@@ -42,7 +42,7 @@ export interface RequestSettings {
 	maxRetries: number;
 	/** Whether a retry after HTTP 429 counts, too: a person is waiting. */
 	countsLimits?: boolean;
-	/** Whether to fail if the token is refused: the platform has just accepted it, or `npm run check-platform` signs in once. */
+	/** Whether to fail if the token is refused: the platform has just accepted it. */
 	keepsToken?: boolean;
 }
 
