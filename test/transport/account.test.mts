@@ -48,10 +48,10 @@ test("a token of n8n's store is taken if the account has none, but not the one t
 });
 
 test('1,000 accounts are remembered; the one that was used longest ago is forgotten', () => {
-	const [first, second] = [accountOf({ account: '0' }), accountOf({ account: '1' })];
-	for (let n = 2; n < 1000; n++) accountOf({ account: String(n) });
-	expect(accountOf({ account: '0' })).toBe(first);
-	accountOf({ account: '1000' });
-	expect(accountOf({ account: '0' })).toBe(first);
-	expect(accountOf({ account: '1' })).not.toBe(second);
+	const [first, second] = [accountOf({ accountKey: '0' }), accountOf({ accountKey: '1' })];
+	for (let n = 2; n < 1000; n++) accountOf({ accountKey: String(n) });
+	expect(accountOf({ accountKey: '0' })).toBe(first);
+	accountOf({ accountKey: '1000' });
+	expect(accountOf({ accountKey: '0' })).toBe(first);
+	expect(accountOf({ accountKey: '1' })).not.toBe(second);
 });

@@ -29,7 +29,7 @@ export class Account {
 	/** When doubtful responses first and last replaced a token; undefined if another response followed. */
 	inVain: { since: number; at: number } | undefined;
 	refusal: { details: FailureDetails; until: number } | undefined;
-	private issuedAt: number[] = [];
+	private signIns: number[] = [];
 	private readonly running = new Map<string, Promise<void>>();
 
 	/** Takes the token of n8n's store, if the account has none. Another process may have got it. */
@@ -39,7 +39,7 @@ export class Account {
 
 	takeIssued(value: string): void {
 		const issuedAt = currentClock().now();
-		this.issuedAt.push(issuedAt);
+		this.signIns.push(issuedAt);
 		[this.token, this.refusal] = [{ value, issuedAt }, undefined];
 	}
 
@@ -47,13 +47,13 @@ export class Account {
 		if (this.token === token) [this.token, this.dropped] = [undefined, token];
 	}
 
-	isNew({ issuedAt = -Infinity }: Token): boolean {
+	isJustIssued({ issuedAt = -Infinity }: Token): boolean {
 		return currentClock().now() - issuedAt < NEW_MS;
 	}
 
 	/** Whether a token that doesn't work may only need time: a platform may not know a new one at once. */
 	isYoung(token: Token): boolean {
-		return token.worked !== true && this.isNew(token);
+		return token.worked !== true && this.isJustIssued(token);
 	}
 
 	/** Notes that a token was replaced by a doubt: in vain, until a response proves that it helped. A token that worked ends a row. */
@@ -96,9 +96,9 @@ export class Account {
 	/** Throws a Failure if this process signed in too often within an hour. */
 	checkSignIns(): void {
 		const now = currentClock().now();
-		this.issuedAt = this.issuedAt.filter((at) => now - at < HOUR_MS);
-		const [first = now] = this.issuedAt;
-		if (this.issuedAt.length < MOST_SIGN_INS_PER_HOUR) return;
+		this.signIns = this.signIns.filter((at) => now - at < HOUR_MS);
+		const [first = now] = this.signIns;
+		if (this.signIns.length < MOST_SIGN_INS_PER_HOUR) return;
 		throw new Failure({
 			kind: 'status',
 			cause: 'credential',
@@ -113,8 +113,8 @@ const MAX_ACCOUNTS = 1000;
 const accounts = new Map<string, Account>();
 
 /** The account is forgotten when the process ends, or after 1,000 other accounts were used. */
-export function accountOf({ account }: Pick<Credential, 'account'>): Account {
-	return remember(accounts, account, accounts.get(account) ?? new Account(), MAX_ACCOUNTS);
+export function accountOf({ accountKey }: Pick<Credential, 'accountKey'>): Account {
+	return remember(accounts, accountKey, accounts.get(accountKey) ?? new Account(), MAX_ACCOUNTS);
 }
 
 /** Forgets all accounts, as a restart of the process does. */

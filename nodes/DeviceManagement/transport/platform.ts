@@ -114,8 +114,8 @@ export class Execution {
 	async forItem(itemIndex: number): Promise<Platform> {
 		if (this.end.aborted) throw whyEnded(this.end);
 		const credential = await loadCredential(this.context, itemIndex);
-		const platform = this.platforms.get(credential.account) ?? this.open(credential, itemIndex);
-		this.platforms.set(credential.account, platform);
+		const platform = this.platforms.get(credential.accountKey) ?? this.open(credential, itemIndex);
+		this.platforms.set(credential.accountKey, platform);
 		return platform;
 	}
 

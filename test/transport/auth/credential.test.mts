@@ -9,7 +9,7 @@ import { choices } from '../../../testbed/form.mts';
 import { SIGNED_OUT } from '../../../testbed/fakeN8n.mts';
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
-const digestOf = (data: CredentialData) => credentialOf({ ...data }).account;
+const digestOf = (data: CredentialData) => credentialOf({ ...data }).accountKey;
 
 /** Valid values of fields that not every text fits. */
 const VALID: Record<string, (text: string) => string> = {
@@ -95,5 +95,5 @@ test('a field whose name says that it is a secret is one', () => {
 test('the owner of a saved token stays the same, so that no update of the package signs in again', () => {
 	const custom = { customSignIn: true, loginPath: '/sign-in', tokenPath: 'data.token' };
 	const data = { ...SIGNED_OUT, baseUrl: 'https://devices.example.com/x/', ...custom, allowUnauthorizedCerts: true };
-	expect(credentialOf(data).account).toBe('c3ad264048ade7b09f5c692fb4306fa0f32a2e4cdc8f08a81d6a7ad48e9fb1ef');
+	expect(credentialOf(data).accountKey).toBe('c3ad264048ade7b09f5c692fb4306fa0f32a2e4cdc8f08a81d6a7ad48e9fb1ef');
 });

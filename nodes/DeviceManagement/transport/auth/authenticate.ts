@@ -71,7 +71,7 @@ export async function preAuthenticate(data: CredentialData, send: PlainRequest):
 	if (!credential.signsIn) return {};
 	const account = accountOf(credential);
 	const { token } = account;
-	if (token !== undefined && token.value !== data['sessionToken'] && account.isNew(token)) {
+	if (token !== undefined && token.value !== data['sessionToken'] && account.isJustIssued(token)) {
 		return credential.sessionWith(token.value);
 	}
 	if (account.recentRefusal() !== undefined) return {};

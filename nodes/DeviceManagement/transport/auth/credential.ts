@@ -48,9 +48,9 @@ interface Meaning {
 	baseUrl: ReturnType<typeof parseBaseUrl>;
 	signsIn: boolean;
 	/** The password as it is sent (section 5): the MD5 of its UTF-8 bytes in lowercase hex. */
-	digest: string;
+	sentPassword: string;
 	/** A digest of what separates accounts. Credentials with the same one share tokens and pauses. n8n stores it with the token. */
-	account: string;
+	accountKey: string;
 }
 
 export interface Credential extends Readonly<Meaning> {
@@ -76,18 +76,18 @@ export function credentialOf(data: CredentialData): Credential {
 }
 
 function credentialWith(data: CredentialData, meaning: Meaning): Credential {
-	const { stored, signsIn, digest, account } = meaning;
+	const { stored, signsIn, sentPassword, accountKey } = meaning;
 	const textOf = (name: string) => (typeof data[name] === 'string' ? data[name] : '');
-	const sessionWith = (token: string) => ({ sessionToken: token, sessionOwner: account });
+	const sessionWith = (token: string) => ({ sessionToken: token, sessionOwner: accountKey });
 	const credential: Credential = {
 		...meaning,
 		data,
 		get token() {
-			return signsIn && textOf('sessionOwner') === account ? textOf('sessionToken') : '';
+			return signsIn && textOf('sessionOwner') === accountKey ? textOf('sessionToken') : '';
 		},
 		redact: (text) => {
 			const { apiKey, password } = stored;
-			return redactor([...SECRETS.map(textOf), apiKey, password, digest, account])(text);
+			return redactor([...SECRETS.map(textOf), apiKey, password, sentPassword, accountKey])(text);
 		},
 		withToken: (token) => credentialWith({ ...data, ...sessionWith(token) }, meaning),
 		sessionWith,
@@ -115,12 +115,12 @@ function meaningOf(data: CredentialData): Meaning {
 	checkWay(stored);
 	const signsIn = way === 'login';
 	const md5 = () => createHash('md5').update(password, 'utf8').digest('hex');
-	const digest = password === '' ? '' : passwordFormat === 'md5' ? password.trim().toLowerCase() : md5();
+	const sentPassword = password === '' ? '' : passwordFormat === 'md5' ? password.trim().toLowerCase() : md5();
 	const parts = signsIn
-		? [baseUrl.href, loginPath, tokenPath, loginName, digest]
+		? [baseUrl.href, loginPath, tokenPath, loginName, sentPassword]
 		: [baseUrl.href, apiKey, apiKeyIn, apiKeyName, apiKeyPrefix, way];
-	const account = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
-	return { stored, baseUrl, signsIn, digest, account };
+	const accountKey = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+	return { stored, baseUrl, signsIn, sentPassword, accountKey };
 }
 
 /** Returns the key without the name and the prefix before it, which people copy with it. */

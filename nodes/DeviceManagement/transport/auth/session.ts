@@ -105,7 +105,7 @@ export class Session {
 		const isYoung = dropped !== undefined && account.isYoung(dropped);
 		if (dropped !== undefined) await sleep(isYoung ? YOUNG_PAUSE_MS : random() * SPREAD_MS, host.end);
 		const loaded = await host.load();
-		if (loaded.account !== credential.account) {
+		if (loaded.accountKey !== credential.accountKey) {
 			// The others that wait may have another credential of the account, which wasn't changed.
 			this.ended = inputFailure('The credential changed during the execution', 'Run the workflow again.');
 			return;

@@ -25,12 +25,12 @@ export const askedBy = ({ redact }: Credential): Asked => ({ words: 'login', may
 
 /** Signs in and returns the token (section 5 of the API document). Throws a Failure with `signInFailed`. */
 export async function signIn(credential: Credential, send: PlainRequest): Promise<string> {
-	const { baseUrl, stored, digest } = credential;
+	const { baseUrl, stored, sentPassword } = credential;
 	const asked = askedBy(credential);
 	const login = {
 		method: 'POST',
 		url: `${baseUrl.href}${stored.loginPath}`,
-		body: JSON.stringify({ loginName: stored.loginName, password: digest }),
+		body: JSON.stringify({ loginName: stored.loginName, password: sentPassword }),
 		skipCertificateCheck: stored.allowUnauthorizedCerts,
 		timeoutMs: SIGN_IN_TIMEOUT_MS,
 	} as const;
