@@ -4,7 +4,7 @@ import { checkPayload } from '../core/answer';
 import { Failure, type FailureDetails } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { PageSource } from '../core/paging/page';
-import { mayRefuse } from '../core/paging/refusal';
+import { mayRefuseSizeOrSort } from '../core/paging/refusal';
 import type { Query } from '../core/address';
 import { identifyRecord, pageSchema } from '../core/record';
 import type { Platform, PlatformRequest, RequestSettings } from './platform';
@@ -64,7 +64,7 @@ export function forOneList(platform: Platform, asObjects: (content: unknown[]) =
 }
 
 function withSize(thrown: unknown): unknown {
-	if (!(thrown instanceof Failure) || !mayRefuse(thrown)) return thrown;
+	if (!(thrown instanceof Failure) || !mayRefuseSizeOrSort(thrown)) return thrown;
 	const remedy = `${thrown.details.remedy} Or change 'Page Size'.`;
 	return new Failure({ ...thrown.details, remedy, mayRefusePage: false });
 }

@@ -4,7 +4,7 @@
  */
 import type { Device } from '../core/device';
 import type { JsonValue } from '../core/json';
-import { mayRefuse } from '../core/paging/refusal';
+import { mayRefuseSizeOrSort } from '../core/paging/refusal';
 import { fetchFirst } from '../core/paging/requests';
 import { DEVICE_LIST } from '../transport/devices';
 import { pageSource } from '../transport/pagedList';
@@ -52,7 +52,7 @@ export async function readNewest(
 		const read = async (direction: 'asc' | 'desc', size: number) => {
 			const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${time} ${direction}`] }, settings);
 			const first = await fetchFirst(source, Math.min(size, settings.pageSize)).catch((thrown: unknown) => {
-				if (!mayRefuse(thrown)) throw thrown;
+				if (!mayRefuseSizeOrSort(thrown)) throw thrown;
 			});
 			return first?.page ?? { content: [], totalElements: undefined };
 		};

@@ -3,7 +3,7 @@ import { inputFailure } from '../core/failure';
 import type { JsonValue } from '../core/json';
 import { checkerOf } from '../core/ownFilters';
 import { readList } from '../core/paging/list';
-import { mayRefuse } from '../core/paging/refusal';
+import { mayRefuseSizeOrSort } from '../core/paging/refusal';
 import { parseJson } from '../fields/check';
 import { DEVICE_LIST } from '../transport/devices';
 import { pageSource } from '../transport/pagedList';
@@ -35,7 +35,7 @@ export async function fetchTestEvents(platform: Platform, parameters: TriggerPar
 		return items.filter((device) => device !== undefined).slice(0, most);
 	};
 	const devices = await fetchNewest(['createTime desc']).catch(async (thrown: unknown) => {
-		if (!mayRefuse(thrown)) throw thrown;
+		if (!mayRefuseSizeOrSort(thrown)) throw thrown;
 		return await fetchNewest([]);
 	});
 	if (devices.length === 0) {

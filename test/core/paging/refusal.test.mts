@@ -1,9 +1,9 @@
 import { Failure, type FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { mayRefuse, refusesPage } from '../../../nodes/DeviceManagement/core/paging/refusal.ts';
+import { isPageFailure, mayRefuseSizeOrSort } from '../../../nodes/DeviceManagement/core/paging/refusal.ts';
 
 /** Returns what may be refused: the page size or the sort order, a page past the end. */
 const refusedBy = (thrown: unknown) =>
-	[mayRefuse(thrown) ? 'query' : [], refusesPage(thrown) ? 'page' : []].flat().join(', ');
+	[mayRefuseSizeOrSort(thrown) ? 'query' : [], isPageFailure(thrown) ? 'page' : []].flat().join(', ');
 
 const status = (httpStatus: number): Partial<FailureDetails> => ({ kind: 'status', httpStatus });
 const badQuery = { code: 10001, httpStatus: 200 };

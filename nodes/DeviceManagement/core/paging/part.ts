@@ -1,6 +1,6 @@
 import { type Listing, type ListOptions, readList } from './list';
 import type { Page, PageSource } from './page';
-import { refusesPage } from './refusal';
+import { isPageFailure } from './refusal';
 import { fetchFirst } from './requests';
 import { RepeatedPage } from './walk';
 
@@ -19,7 +19,7 @@ export async function readPart<T, K>(source: PageSource<T>, options: ListOptions
 		for (const firstNumber of page.pageable?.offset === 0 && skip >= size ? [1, 0] : []) {
 			const part = { ...options, skip: skip - before, pageSize: size, most: size };
 			const found = await readList(partFrom(source, before, size, firstNumber), part).catch((thrown: unknown) => {
-				if (!(thrown instanceof OtherPage || thrown instanceof RepeatedPage || refusesPage(thrown))) throw thrown;
+				if (!(thrown instanceof OtherPage || thrown instanceof RepeatedPage || isPageFailure(thrown))) throw thrown;
 			});
 			if (found !== undefined) return { ...found, reportedTotal: before + (found.reportedTotal ?? 0) };
 		}

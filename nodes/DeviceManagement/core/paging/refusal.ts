@@ -8,14 +8,14 @@ const STATUSES: ReadonlySet<number> = new Set([400, 413, 414, 422, 500]);
  * Whether a first page may have failed because of its size (section 8 doesn't name the largest) or its sort order (section 1.3
  * doesn't name the allowed fields). Most of these failures may have a reason that soon passes: callers check before they remember it.
  */
-export function mayRefuse(thrown: unknown): boolean {
-	if (!refusesPage(thrown)) return false;
+export function mayRefuseSizeOrSort(thrown: unknown): boolean {
+	if (!isPageFailure(thrown)) return false;
 	const { code, httpStatus = 0 } = thrown.details;
 	return code === undefined ? STATUSES.has(httpStatus) : CODES.has(code);
 }
 
 /** Whether the platform refused a page, or sent no page, and neither is temporary nor concerns the sign-in. */
-export function refusesPage(thrown: unknown): thrown is Failure {
+export function isPageFailure(thrown: unknown): thrown is Failure {
 	if (!(thrown instanceof Failure)) return false;
 	const { mayRefusePage, signInFailed, temporary, code } = thrown.details;
 	if (signInFailed === 'for good' || concernsSignIn(thrown.details)) return false;

@@ -1,6 +1,6 @@
 /** What a list is asked for: its first page, the size and the numbers of the others, and pages ahead. */
 import { fingerprint, type Page, type PageSource } from './page';
-import { mayRefuse, refusesPage } from './refusal';
+import { isPageFailure, mayRefuseSizeOrSort } from './refusal';
 
 /** Sizes to ask for if the platform refuses a larger one. Section 8 names only the last one, as the default. */
 const SMALLER = [1000, 200, 100, 50, 10];
@@ -38,7 +38,7 @@ export async function fetchFirst<T>(
 		for (const order of byId ? [true, false] : [false]) {
 			const page = await fetchPage(undefined, size, order).catch((thrown: unknown) => {
 				// A platform may refuse an unknown field with any code.
-				if (!(order ? refusesPage(thrown) : mayRefuse(thrown))) throw thrown;
+				if (!(order ? isPageFailure(thrown) : mayRefuseSizeOrSort(thrown))) throw thrown;
 				refusal = order ? refusal : (refusal ?? thrown);
 			});
 			if (page === undefined) continue;

@@ -3,7 +3,7 @@ import { createHash, type Hash } from 'crypto';
 
 import { Failure } from '../failure';
 import { fingerprint, type Page, type PageSource } from './page';
-import { refusesPage } from './refusal';
+import { isPageFailure } from './refusal';
 import { fetchFirst, PageFeed, type RequestOptions } from './requests';
 
 /** Stop a walk if the server's list has no end. */
@@ -71,7 +71,7 @@ class Tally<T> {
 	private isShared = false;
 	private left: number;
 	private total: number | undefined;
-	private number = -1;
+	private lastNumber = -1;
 
 	constructor(
 		private readonly source: PageSource<T>,
@@ -82,7 +82,7 @@ class Tally<T> {
 	}
 
 	readonly emptyIfPastEnd = (thrown: unknown): Page<T> => {
-		if (!this.mayBeAtEnd || !refusesPage(thrown)) throw thrown;
+		if (!this.mayBeAtEnd || !isPageFailure(thrown)) throw thrown;
 		return { content: [] };
 	};
 
@@ -90,22 +90,22 @@ class Tally<T> {
 		const { seen, repeated } = this;
 		const mayBePastEnd = this.mayBeAtEnd || this.read - repeated >= (this.total ?? Infinity);
 		const known = seen.size;
-		const fresh = this.compare(page, index);
+		const fresh = this.takeFresh(page, index);
 		const hasNothingNew = page.content.length > 0 && seen.size === known;
 		if (hasNothingNew && mayBePastEnd) {
 			// Past the end, some servers send the last page, or the first one.
 			[this.repeated, this.isAtEnd] = [repeated, true];
-			return this.sum([], true);
+			return this.report([], true);
 		}
 		if (hasNothingNew && this.hasRepeatedPage) throw new RepeatedPage(index);
 		this.hasRepeatedPage ||= hasNothingNew;
-		const isLast = this.count(page, index);
+		const isLast = this.isLastAfter(page, index);
 		this.mayBeAtEnd &&= !hasNothingNew;
 		this.isAtEnd = this.left <= 0 || (isLast && !hasNothingNew);
-		return this.sum(fresh, index === 0 || mayBePastEnd);
+		return this.report(fresh, index === 0 || mayBePastEnd);
 	}
 
-	private sum(fresh: T[], mayBeOnePage: boolean): Walked<T> {
+	private report(fresh: T[], mayBeOnePage: boolean): Walked<T> {
 		const { read, total, repeated, list, digest } = this;
 		const moved = list.totals.size > 1;
 		// Without a total, only a list of one page has surely no gap, if it said so.
@@ -116,7 +116,7 @@ class Tally<T> {
 	}
 
 	/** Counts a page. Returns whether the list ends with it: no single field of section 1.2 decides, because each may be missing or wrong. */
-	private count({ content, last, number, totalPages = 0, totalElements }: Page<T>, index: number): boolean {
+	private isLastAfter({ content, last, number, totalPages = 0, totalElements }: Page<T>, index: number): boolean {
 		const { pageLength, first } = this.list;
 		const { skip = 0, limit = Infinity } = this.options;
 		const isEmpty = content.length === 0;
@@ -126,8 +126,8 @@ class Tally<T> {
 		const { read, total = 0, saidLast } = this;
 		// Rows that change don't show that their page comes again: more rows than the total do, unless the page numbers rise.
 		const hasTooMany = this.source.areRows === true && !isEmpty && read > (this.total ?? Infinity);
-		if (hasTooMany && (number ?? 0) <= this.number) throw new RepeatedPage(index);
-		this.number = number ?? Infinity;
+		if (hasTooMany && (number ?? 0) <= this.lastNumber) throw new RepeatedPage(index);
+		this.lastNumber = number ?? Infinity;
 		const pagesByTotal = Math.ceil(total / pageLength);
 		this.pagesNeeded = Math.min(pagesByTotal, Math.ceil((skip + limit) / pageLength));
 		const saysMore = [last === false, pagesByTotal > index + 1, totalPages > index + 1].filter(Boolean).length;
@@ -145,7 +145,7 @@ class Tally<T> {
 	}
 
 	/** Compares a page with the earlier ones. Returns its items that none of them had, without those to skip, up to the limit. */
-	private compare(page: Page<T>, index: number): T[] {
+	private takeFresh(page: Page<T>, index: number): T[] {
 		const { seen, ids, read, source } = this;
 		const { identify, idOf = identify, areRows = false } = source;
 		const texts = page.content.map(identify);

@@ -1,6 +1,6 @@
 import type { Device } from '../../core/device';
 import { Failure } from '../../core/failure';
-import { mayRefuse } from '../../core/paging/refusal';
+import { mayRefuseSizeOrSort } from '../../core/paging/refusal';
 import { shapeDevice, withHint } from '../../core/shape';
 import { asGiven } from '../../fields/formFields';
 import { filtersField, readFilters } from '../../fields/filters';
@@ -42,7 +42,8 @@ export const getAll: Operation = {
 /** Adds the sort field, if it is the only one and may be what the platform refused (section 1.3 doesn't name the allowed fields). */
 function withSortField(thrown: unknown, [only = '', ...others]: readonly string[]): unknown {
 	const field = only.replace(/ (asc|desc)$/, '');
-	if (!(thrown instanceof Failure) || !/^[^,]+$/.test(field) || others.length > 0 || !mayRefuse(thrown)) return thrown;
+	if (!(thrown instanceof Failure) || !/^[^,]+$/.test(field) || others.length > 0 || !mayRefuseSizeOrSort(thrown))
+		return thrown;
 	const remedy = `If the platform can't sort by '${field}', change 'Sort'. ${thrown.details.remedy}`;
 	return new Failure({ ...thrown.details, remedy });
 }
