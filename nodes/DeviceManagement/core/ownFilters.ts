@@ -14,7 +14,7 @@ export function checkerOf(own: OwnFilters | undefined) {
 	const fits = (device: Device) => {
 		if (own === undefined) return true;
 		const names = groupNamesOf(device);
-		const isInGroup = own.group === undefined || names.some((name) => plainText(name) === plainText(own.group));
+		const isInGroup = own.group === undefined || names.some((name) => comparable(name) === comparable(own.group));
 		isFound ||= isInGroup;
 		if (!isFound && names.length > 0) groups.add(String(names[0]));
 		return (
@@ -33,22 +33,22 @@ export function checkerOf(own: OwnFilters | undefined) {
 
 /** Returns the name and the ID of a device's group, or what there is of both. */
 export function groupNamesOf({ group }: Device): JsonValue[] {
-	return (isRecord(group) ? [group['name'], group['id']] : [group]).filter((name) => plainText(name));
+	return (isRecord(group) ? [group['name'], group['id']] : [group]).filter((name) => comparable(name));
 }
 
 /** Returns an online status as the text that is compared: true is 1, and false is 0. */
 export function statusText(value: unknown): string | undefined {
-	const text = plainText(value);
-	return text && statusOf(text);
+	const text = comparable(value);
+	return text && booleanAsNumber(text);
 }
 
 /** Returns the text of a status: some platforms send a boolean. */
-export function statusOf(text: string): string {
+export function booleanAsNumber(text: string): string {
 	return text === 'true' ? '1' : text === 'false' ? '0' : text;
 }
 
 /** Returns the text of a value that is compared; undefined if it has none. */
-export function plainText(value: unknown): string | undefined {
+export function comparable(value: unknown): string | undefined {
 	const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
 	return isPlain ? String(value).normalize().trim().toLowerCase() : undefined;
 }

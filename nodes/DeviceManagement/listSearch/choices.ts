@@ -3,7 +3,7 @@ import type { ILoadOptionsFunctions, INodeListSearchItems, INodeListSearchResult
 import type { Device } from '../core/device';
 import { inputFailure } from '../core/failure';
 import { countTexts } from '../core/json';
-import { groupNamesOf, plainText, statusText } from '../core/ownFilters';
+import { comparable, groupNamesOf, statusText } from '../core/ownFilters';
 import type { Page } from '../core/paging/page';
 import { chosenValue } from '../fields/check';
 import { fetchFirstDevices, openDropdown } from './searchDevices';
@@ -20,13 +20,13 @@ export function listOf(read: (devices: readonly Device[], form: (name: string) =
 		const form = (name: string) => String(chosenValue(this.getCurrentNodeParameter(`&${name}`)) ?? '').trim();
 		return await openDropdown(this, async (platform) => {
 			const page = await fetchFirstDevices(platform);
-			return { results: linesOf(read(page.content, form), page, filter.trim()) };
+			return { results: valueLines(read(page.content, form), page, filter.trim()) };
 		});
 	};
 }
 
 /** Returns the lines of a dropdown, the most frequent value first, or the searched text if no device has it. */
-function linesOf(
+function valueLines(
 	choices: readonly Choice[],
 	{ content, totalElements = Infinity }: Page<Device>,
 	searched: string,
@@ -63,8 +63,8 @@ function groupChoices(devices: readonly Device[]): Choice[] {
 	const groups = devices.map(groupNamesOf).filter((names) => names.length > 0);
 	const found = new Map<string | undefined, Set<string>>();
 	for (const names of groups)
-		for (const name of names.map(plainText)) found.set(name, (found.get(name) ?? new Set()).add(`${names}`));
+		for (const name of names.map(comparable)) found.set(name, (found.get(name) ?? new Set()).add(`${names}`));
 	return groups.map(([name, id = name]) =>
-		found.get(plainText(name))?.size === 1 ? { value: String(name) } : { value: String(id), label: `${name} · ${id}` },
+		found.get(comparable(name))?.size === 1 ? { value: String(name) } : { value: String(id), label: `${name} · ${id}` },
 	);
 }

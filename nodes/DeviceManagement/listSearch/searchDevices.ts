@@ -71,10 +71,10 @@ async function searchPage(platform: Platform, text: string, skip: number): Promi
 		if (!(thrown instanceof Failure)) throw thrown;
 	});
 	const others = items.filter((device) => exact === undefined || serialNumberOf(device) !== serialNumberOf(exact));
-	const results = linesOf(exact === undefined ? others : [exact, ...others]);
+	const results = deviceLines(exact === undefined ? others : [exact, ...others]);
 	if (results.length === 0 && isNewSearch) {
 		const { content } = await fetchFirstDevices(platform);
-		return { results: linesOf(content).filter(({ name }) => name.toLowerCase().includes(text.toLowerCase())) };
+		return { results: deviceLines(content).filter(({ name }) => name.toLowerCase().includes(text.toLowerCase())) };
 	}
 	const next = skip + PAGE_SIZE;
 	if (items.length < PAGE_SIZE || next >= reportedTotal) return { results };
@@ -82,7 +82,7 @@ async function searchPage(platform: Platform, text: string, skip: number): Promi
 }
 
 /** Returns the lines of the list. A device without a serial number can't be selected. */
-function linesOf(devices: readonly Device[]) {
+function deviceLines(devices: readonly Device[]) {
 	const selectable = devices.filter((device) => isSerialNumber(serialNumberOf(device)));
 	return selectable.map((device) => ({ name: labelOf(device), value: serialNumberOf(device) }));
 }

@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 
 import type { Device } from '../core/device';
 import { isRecord, type JsonValue } from '../core/json';
-import { statusOf } from '../core/ownFilters';
+import { booleanAsNumber } from '../core/ownFilters';
 import type { WatchedField } from './watched';
 
 /**
@@ -43,7 +43,7 @@ export function recall(kept: Kept): JsonValue {
 export function textOf(kept: Kept, field: string): string {
 	if (isRecord(kept) && 'digest' in kept) return `\0${kept.digest}`;
 	const text = plainText(recall(kept));
-	return field === 'onlineStatus' || field === 'status' ? statusOf(text) : text;
+	return field === 'onlineStatus' || field === 'status' ? booleanAsNumber(text) : text;
 }
 
 export function isSame(one: Kept, other: Kept, field: string): boolean {

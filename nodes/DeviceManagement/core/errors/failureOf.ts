@@ -124,7 +124,7 @@ export function failureOf({ row, system = '', said = '', places, ...facts }: Fau
 	const passes =
 		(!isOfToken && marks.includes('passes')) || (code !== undefined && rowOf(`HTTP ${httpStatus}`).includes('passes'));
 	// The request was refused for now, and not because of the token. A redirect's `Retry-After` is no limit.
-	const isLimit = retryAfterMs !== undefined && !isOfToken && !isBarred && !/^3..$/.test(String(httpStatus));
+	const asksToWait = retryAfterMs !== undefined && !isOfToken && !isBarred && !/^3..$/.test(String(httpStatus));
 	// A code or a status says whether the platform has carried out the request.
 	const isInDoubt = asked.mayChange && (!isRefused || marks.includes('doubt'));
 	const [before, after] = isInDoubt ? ['Check the platform first. ', '. The change may have been made'] : ['', ''];
@@ -133,8 +133,8 @@ export function failureOf({ row, system = '', said = '', places, ...facts }: Fau
 		cause,
 		message: fill(message) + (shown && ` (${shown})`) + after,
 		remedy: before + fill(remedy),
-		temporary: isLimit || (!isBarred && passes),
-		token: isOfToken ? 'refused' : marks.includes('expiry') && !isLimit ? 'doubted' : undefined,
+		temporary: asksToWait || (!isBarred && passes),
+		token: isOfToken ? 'refused' : marks.includes('expiry') && !asksToWait ? 'doubted' : undefined,
 		...(isRefused && { mayRefusePage: true }),
 		...(isInDoubt && { inDoubt: true }),
 	});

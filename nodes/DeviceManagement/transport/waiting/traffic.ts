@@ -60,7 +60,7 @@ export class Traffic {
 	 */
 	async send<T>(attempt: (mayGo: () => boolean) => Promise<T>, { most, costOf, end }: Repetition): Promise<T> {
 		let [retries, spent, waitedMs] = [0, 0, 0];
-		const tryAgain = async (isAlone: boolean): Promise<{ value: T } | undefined> => {
+		const sendUntilPause = async (isAlone: boolean): Promise<{ value: T } | undefined> => {
 			const mayGo = () => (isAlone ? !this.isPaused() : this.recentLimit() === undefined);
 			while (isAlone || mayGo()) {
 				waitedMs += await this.waitForPause(end);
@@ -81,7 +81,7 @@ export class Traffic {
 			return undefined;
 		};
 		for (;;) {
-			const sent = (await tryAgain(false)) ?? (await this.inTurn(async () => await tryAgain(true), end));
+			const sent = (await sendUntilPause(false)) ?? (await this.inTurn(async () => await sendUntilPause(true), end));
 			if (sent !== undefined) return sent.value;
 		}
 	}
@@ -105,7 +105,7 @@ export class Traffic {
 		const clock = currentClock();
 		const began = clock.now();
 		while (this.isPaused() && !end.aborted) {
-			this.checkHope();
+			this.refuseLongPause();
 			await clock.sleep(this.pausedUntil - clock.now(), end);
 		}
 		return clock.now() - began;
@@ -121,7 +121,7 @@ export class Traffic {
 	}
 
 	/** Throws a Failure if the pause is too long to wait for, or if the platform has refused everything for too long. */
-	private checkHope(): void {
+	private refuseLongPause(): void {
 		const { failure, endsAt = -Infinity } = this.limit ?? {};
 		if (endsAt - (this.refusedSince ?? Infinity) <= LONGEST_WAIT_MS) return;
 		const httpStatus = failure?.details.httpStatus;
