@@ -38,7 +38,10 @@ export interface Walked<T> {
  * @throws RepeatedPage for the second page with nothing new before the end; Failure for a list without an end; and what `fetchPage` throws
  */
 export async function* walkPages<T>(source: PageSource<T>, options: WalkOptions): AsyncGenerator<Walked<T>> {
-	const { page, ...asked } = await fetchFirst(source, options.pageSize, { most: options.pageSize, ...options });
+	const { page, ...asked } = await fetchFirst(source, options.pageSize, {
+		...options,
+		most: options.most ?? options.pageSize,
+	});
 	const list = new PageFeed(source, page, { ...options, ...asked });
 	const tally = new Tally(source, list, options);
 	for (let index = 0; index < MAX_PAGES && tally.read < MAX_ITEMS; index++) {
@@ -54,8 +57,6 @@ export async function* walkPages<T>(source: PageSource<T>, options: WalkOptions)
 class Tally<T> {
 	read = 0;
 	isAtEnd = false;
-	/** How many pages to read, as far as known. */
-	pagesNeeded = 1;
 	/** Whether the latest page may be the last one, so that the next one may be refused, or an earlier page again. */
 	private mayBeAtEnd = false;
 	private saidLast = false;
@@ -79,6 +80,12 @@ class Tally<T> {
 		private readonly options: WalkOptions,
 	) {
 		this.left = options.limit ?? Infinity;
+	}
+
+	/** How many pages to read, as far as known. */
+	get pagesNeeded(): number {
+		const { skip = 0, limit = Infinity } = this.options;
+		return Math.ceil(Math.min(this.total ?? 0, skip + limit) / this.list.pageLength);
 	}
 
 	readonly emptyIfPastEnd = (thrown: unknown): Page<T> => {
@@ -118,7 +125,6 @@ class Tally<T> {
 	/** Counts a page. Returns whether the list ends with it: no single field of section 1.2 decides, because each may be missing or wrong. */
 	private isLastAfter({ content, last, number, totalPages = 0, totalElements }: Page<T>, index: number): boolean {
 		const { pageLength, first } = this.list;
-		const { skip = 0, limit = Infinity } = this.options;
 		const isEmpty = content.length === 0;
 		this.read += content.length;
 		// The total 0 of an empty page doesn't mean that the list is empty.
@@ -129,7 +135,6 @@ class Tally<T> {
 		if (hasTooMany && (number ?? 0) <= this.lastNumber) throw new RepeatedPage(index);
 		this.lastNumber = number ?? Infinity;
 		const pagesByTotal = Math.ceil(total / pageLength);
-		this.pagesNeeded = Math.min(pagesByTotal, Math.ceil((skip + limit) / pageLength));
 		const saysMore = [last === false, pagesByTotal > index + 1, totalPages > index + 1].filter(Boolean).length;
 		// A page that said that it is the last one, and wasn't, makes this field worthless.
 		const saysLast = [last === true && !saidLast, total === read].filter(Boolean).length;
