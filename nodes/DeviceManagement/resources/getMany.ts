@@ -90,7 +90,7 @@ export async function fetchItems<T extends object>(
 	const part = own ? { skip: 0, limit: undefined } : { skip, limit };
 	// Parts, and the first items without 'Sort', stay in the platform's own order.
 	const mayAddId = endpoint.sort?.length ? 'after trouble' : 'after trouble with all';
-	const byId = isOfRows || part.skip > 0 ? 'never' : mayAddId;
+	const byId = isOfRows || part.skip > 0 ? undefined : mayAddId;
 	const listing = await readPart(source, { ...settings, ...part, keep, byId });
 	if (returnAll && !listing.settled && ifChanges === 'fail') throw unsettled(words);
 	for (const text of [remarkOn(listing, part.skip, part.limit), missingGroupAndNames()]) {

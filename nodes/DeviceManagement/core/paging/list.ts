@@ -19,8 +19,8 @@ export interface Listing<K> {
 export interface ListOptions<T, K> extends Omit<WalkOptions, 'byId' | 'notOfLength' | 'trustsNumbers'> {
 	/** Returns what to keep of an item, so that the rest leaves the memory. */
 	keep: (item: T) => K;
-	/** Which readings sort by ID last: those after a change or a repeated item, those only if the total is within the limit, all, or none. */
-	byId?: 'after trouble' | 'after trouble with all' | 'always' | 'never' | undefined;
+	/** Which readings sort by ID last: those after a change or a repeated item, those only if the total is within the limit, or all; default: none. */
+	byId?: 'after trouble' | 'after trouble with all' | 'always' | undefined;
 }
 
 const READINGS = 3;
