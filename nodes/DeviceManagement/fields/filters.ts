@@ -126,9 +126,8 @@ function readQuery(filters: Record<string, unknown>, byAgent: boolean): Query {
 	if (attributes.length > 0) query['attributes'] = attributes.map(attributePair).join(',');
 	for (const parameter of parameters) {
 		if (RESERVED.has(parameter.name)) {
-			const message = `'Query Parameters' can't contain "${parameter.name}"`;
 			const remedy = 'Remove it. The node requests the pages itself.';
-			throw inputFailure(message, remedy);
+			throw inputFailure(`'Query Parameters' can't contain "${parameter.name}"`, remedy);
 		}
 		addParameter(query, parameter);
 	}

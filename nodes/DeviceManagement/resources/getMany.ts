@@ -8,19 +8,24 @@ import { checkerOf, type OwnFilters } from '../core/ownFilters';
 import { LIST_CAP, type Listing } from '../core/paging/list';
 import { readPart } from '../core/paging/part';
 import { choiceField, numberField } from '../fields/formFields';
-import { FAIL_THE_ITEM, optionFields } from '../fields/options';
+import { FAIL_THE_ITEM, optionFields, type Settings } from '../fields/options';
 import { check, checkNumber, oneOf } from '../fields/check';
 import { type PagedEndpoint, pageSource } from '../transport/pagedList';
 import type { Item } from './operation';
 
 interface ListWords {
-	/** The label of the option for a list that changes each time, 'If the List Keeps Changing'. */
-	readonly ifChanges: string;
 	/** The fields to sort by so that new items come last; undefined for a list without 'Sort'. */
 	readonly order?: string;
 	readonly items?: string;
 	/** Whether items may be equal or share an `id`, so that they are counted and not compared. Such a list has no 'Limit' and 'Skip'. */
 	readonly isOfRows?: boolean;
+}
+
+/** The part of a list to return: all without a limit. Without `ifChanges`, the form has no such option, and a list that changes fails. */
+interface Range {
+	readonly skip: number;
+	readonly limit?: number | undefined;
+	readonly ifChanges?: ReturnType<typeof readIfChanges>;
 }
 
 const LIMIT = numberField('Limit', 'limit', [1, Number.MAX_SAFE_INTEGER], 50, {
@@ -42,6 +47,7 @@ const SKIP = numberField('Skip', 'skip', [0, Number.MAX_SAFE_INTEGER], 0, {
 	description: 'How many items to skip, to read a long list in parts',
 });
 
+const IF_CHANGES_LABEL = 'If the List Keeps Changing';
 const WHAT_IF_CHANGES = 'What to do if the list still changes after three attempts';
 const IF_CHANGES = [
 	{ name: 'Fail the Item', value: 'fail', description: FAIL_THE_ITEM },
@@ -58,32 +64,39 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
 	const displayOptions = { show: { '/returnAll': [true] } };
 	return [
 		// Saved workflows have this name, for every list.
-		{ ...choiceField(words.ifChanges, 'ifFleetChanges', IF_CHANGES, 'fail', WHAT_IF_CHANGES), displayOptions },
+		{ ...choiceField(IF_CHANGES_LABEL, 'ifFleetChanges', IF_CHANGES, 'fail', WHAT_IF_CHANGES), displayOptions },
 		...(words.isOfRows === true
 			? [{ ...optionFields.pageSize, displayOptions }]
 			: [optionFields.pageSize, { ...SKIP, description: `${SKIP.description}${order ?? ''}` }]),
 	];
 }
 
-/**
- * Fetches the items of a list by 'Return All', 'Limit' and 'Options'. Adds a hint if the list may be incomplete.
- * @param words `ifChanges` is missing if the form doesn't have that option
- * @param own filters that come before 'Skip' and 'Limit'
- * @throws Failure `input` for an invalid field; `paging` if 'Return All' is on and the list kept changing; and what a request throws
- */
-export async function fetchItems<T extends object>(
-	{ platform, byAgent, isOnly, hint, read, settings }: Item,
-	endpoint: PagedEndpoint,
-	words: Partial<ListWords>,
-	shape: (record: JsonObject) => T,
-	own?: OwnFilters,
-): Promise<T[]> {
+export function readIfChanges({ options }: Settings) {
+	return check(oneOf(IF_CHANGES).default('fail'), options['ifFleetChanges'], IF_CHANGES_LABEL);
+}
+
+/** Returns 'Return All', 'Limit', and the options of a list. Throws a Failure `input` for an invalid one. */
+export function readRange({ read, settings }: Item): Range {
 	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
 	const remedy = "Enter 1 or more, or turn on 'Return All'.";
 	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT, remedy);
+	return { limit, skip: checkNumber(settings.options['skip'], SKIP), ifChanges: readIfChanges(settings) };
+}
+
+/**
+ * Fetches the items of a list. Adds a hint if the list may be incomplete.
+ * @param own filters that come before 'Skip' and 'Limit'
+ * @throws Failure `paging` if all are asked for and the list kept changing, and what a request throws
+ */
+export async function fetchItems<T extends object>(
+	{ platform, byAgent, isOnly, hint, settings }: Item,
+	endpoint: PagedEndpoint,
+	{ skip, limit, ifChanges }: Range,
+	words: ListWords,
+	shape: (record: JsonObject) => T,
+	own?: OwnFilters,
+): Promise<T[]> {
 	const { isOfRows = false } = words;
-	const skip = isOfRows ? 0 : checkNumber(settings.options['skip'], SKIP);
-	const ifChanges = check(oneOf(IF_CHANGES).default('fail'), settings.options['ifFleetChanges'], words.ifChanges ?? '');
 	const { fits, missingGroupAndNames } = checkerOf(own);
 	const keep = (record: JsonObject) => (fits(record) ? shape(record) : undefined);
 	const source = pageSource(platform, { ...endpoint, areRows: isOfRows }, settings);
@@ -92,7 +105,7 @@ export async function fetchItems<T extends object>(
 	const mayAddId = endpoint.sort?.length ? 'after trouble' : 'after trouble with all';
 	const byId = isOfRows || part.skip > 0 ? undefined : mayAddId;
 	const listing = await readPart(source, { ...settings, ...part, keep, byId });
-	if (returnAll && !listing.settled && ifChanges === 'fail') throw unsettled(words);
+	if (limit === undefined && !listing.settled && ifChanges !== 'return') throw unsettled(words, ifChanges);
 	for (const text of [remarkOn(listing, part.skip, part.limit), missingGroupAndNames()]) {
 		if (text !== undefined) hint(text);
 	}
@@ -109,17 +122,12 @@ export async function fetchItems<T extends object>(
 	return items;
 }
 
-function unsettled({ ifChanges, order }: Partial<ListWords>): Failure {
+function unsettled({ order }: ListWords, ifChanges: Range['ifChanges']): Failure {
 	const remedies = [
 		order ? "Run the workflow again, or sort by 'Serial Number'." : 'Run the workflow again.',
-		ifChanges && `To accept a partial list, change '${ifChanges}'.`,
-	];
-	return new Failure({
-		kind: 'paging',
-		cause: 'platform',
-		message: UNSETTLED,
-		remedy: remedies.filter(Boolean).join(' '),
-	});
+		ifChanges && `To accept a partial list, change '${IF_CHANGES_LABEL}'.`,
+	].filter(Boolean);
+	return new Failure({ kind: 'paging', cause: 'platform', message: UNSETTLED, remedy: remedies.join(' ') });
 }
 
 const PARTS_NEED_ID = "Parts may overlap or have gaps. Sort every part by 'ID' last.";
@@ -131,9 +139,7 @@ export function remarkOn(listing: Listing<unknown>, skip: number, limit = Infini
 	const { settled, reportedTotal } = listing;
 	const listed = listing.items.length;
 	const after = skip === 0 ? '' : ` after the first ${skip}`;
-	if (!settled) {
-		return `${UNSETTLED}. Run the node again for an exact list.`;
-	}
+	if (!settled) return `${UNSETTLED}. Run the node again for an exact list.`;
 	if (reportedTotal === LIST_CAP && skip + listed >= LIST_CAP) return CAPPED;
 	const reported = Math.max(0, (reportedTotal ?? 0) - skip);
 	if (reportedTotal === undefined || listed >= limit || reported === listed) return undefined;

@@ -9,12 +9,12 @@ import { optionsField } from '../../fields/options';
 import { addParameter, checkQueryParameters, queryParametersField } from '../../fields/queryParameters';
 import { check, checkJson, textSchema, writeJson } from '../../fields/check';
 import { type PagedEndpoint, forOneList } from '../../transport/pagedList';
-import { fetchItems, listOptionFields, returnAllField } from '../getMany';
+import { fetchItems, listOptionFields, readIfChanges, returnAllField } from '../getMany';
 import type { Operation } from '../operation';
 
 /** With a heap of 1 GB, n8n can save the items of so many values. */
 const MOST_VALUES = 1_000_000;
-const WORDS = { ifChanges: 'If the List Keeps Changing', isOfRows: true };
+const WORDS = { isOfRows: true };
 const methodSchema = z.enum(['DELETE', 'GET', 'PATCH', 'POST', 'PUT']);
 const METHODS = methodSchema.options.map((method) => ({ name: method, value: method }));
 const METHOD_WORDS = 'HTTP method. Requests other than GET are sent only once, one item at a time.';
@@ -65,7 +65,8 @@ export const request: Operation = {
 			return asItems(await platform.request({ ...endpoint, schema: z.unknown(), settings }));
 		}
 		checkListRequest(method, query);
-		return await fetchItems({ ...item, platform: forOneList(platform, asItems) }, endpoint, WORDS, (row) => row);
+		const range = { skip: 0, ifChanges: readIfChanges(settings) };
+		return await fetchItems({ ...item, platform: forOneList(platform, asItems) }, endpoint, range, WORDS, (row) => row);
 	},
 };
 

@@ -17,7 +17,6 @@ export const count: Operation = {
 		const { own, ...criteria } = readFilters(read, byAgent);
 		if (own === undefined) return [{ count: await countDevices(platform, criteria, settings) }];
 		const endpoint = { ...DEVICE_LIST, ...criteria, words: 'count' } as const;
-		const all = { ...item, read: () => true, settings: { ...settings, options: {} } };
-		return [{ count: (await fetchItems(all, endpoint, {}, () => ({}), own)).length }];
+		return [{ count: (await fetchItems(item, endpoint, { skip: 0 }, {}, () => ({}), own)).length }];
 	},
 };

@@ -8,10 +8,10 @@ import { optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { readSort, sortField } from '../../fields/sort';
 import { DEVICE_LIST } from '../../transport/devices';
-import { fetchItems, limitFields, listOptionFields } from '../getMany';
+import { fetchItems, limitFields, listOptionFields, readRange } from '../getMany';
 import type { Operation } from '../operation';
 
-const WORDS = { items: 'devices', ifChanges: 'If the List Keeps Changing', order: 'creation time and ID' };
+const WORDS = { items: 'devices', order: 'creation time and ID' };
 
 /** Device: Get Many (section 4.1 of the API document). */
 export const getAll: Operation = {
@@ -32,7 +32,7 @@ export const getAll: Operation = {
 		const endpoint = { ...DEVICE_LIST, ...criteria, sort: readSort(read) };
 		const mode = readOutputMode(read);
 		const shape = (device: Device) => shapeDevice(device, mode);
-		const devices = await fetchItems(item, endpoint, WORDS, shape, own).catch((thrown: unknown) => {
+		const devices = await fetchItems(item, endpoint, readRange(item), WORDS, shape, own).catch((thrown: unknown) => {
 			throw withSortField(thrown, endpoint.sort);
 		});
 		return withHint(devices, mode, hint);
