@@ -46,7 +46,7 @@ const envelopeSchema = z.looseObject({
  * `withoutData` after an empty HTTP 204
  */
 export function judge(response: RawResponse, asked: Asked, isLogin = false): unknown {
-	const { status, body, retryAfterMs } = response;
+	const { status, body, retryAfterMs, redirectOrigin } = response;
 	const isOk = status >= 200 && status <= 299;
 	if (isOk && body.byteLength === 0 && asked.mayChange) return undefined;
 	const { mostValues = MOST_VALUES } = asked;
@@ -65,7 +65,7 @@ export function judge(response: RawResponse, asked: Asked, isLogin = false): unk
 	}
 	if (!isOk) {
 		// The title of a page often begins with the status.
-		const words = status < 400 ? response.redirectOrigin : (titleOf(page) ?? wordsIn(value));
+		const words = status < 400 ? redirectOrigin && `to ${redirectOrigin}` : (titleOf(page) ?? wordsIn(value));
 		const said = words?.replace(RegExp(`^\\s*${status} `), '');
 		throw failureOf({ kind: 'status', row: rowOf(`HTTP ${status}`), said, ...facts }, asked);
 	}

@@ -147,7 +147,7 @@ function timeOf(header: unknown): number {
 /** Returns the origin that a redirect leads to, without path and query, which may contain secrets. */
 function originOf(location: unknown, from: string): string | undefined {
 	if (typeof location !== 'string' || !URL.canParse(location, from)) return undefined;
-	return `to ${new URL(location, from).origin}`;
+	return new URL(location, from).origin;
 }
 
 /** n8n's own machine, or its container. */
