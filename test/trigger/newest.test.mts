@@ -38,6 +38,19 @@ it('finds a new and an edited device on these pages, more of them on a longer pa
 	expect(await pollOf(watching)).toEqual([all, [CREATED, MANY_CREATED, WHOLE, NEXT]]);
 });
 
+it('reports edits behind the longer page that have the time of edits before the last poll', async () => {
+	bench.platform.fleet = Fleet.seeded({ size: 1400, seed: 7 });
+	const watching = await watch({ events: ['deviceUpdated'] });
+	const edit = (from: number, to: number, updateTime: string) => {
+		for (const { sn } of fleet().devices.slice(from, to)) fleet().update(sn, { updateTime });
+	};
+	edit(500, 1000, LATER);
+	expect(await watching.poll()).toHaveLength(500);
+	edit(1000, 1300, LATER);
+	edit(0, 500, '2026-10-01 00:00:01');
+	expect(await watching.poll()).toHaveLength(800);
+});
+
 it('reads the whole list if its total does not agree: an older device began to match the filters', async () => {
 	const watching = await watch({ events: ['deviceCreated'], filters: { tags: 'pilot' } });
 	const [older] = fleet()

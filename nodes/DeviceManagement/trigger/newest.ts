@@ -56,15 +56,18 @@ export async function readNewest(
 			});
 			return first?.page ?? { content: [], totalElements: undefined };
 		};
-		const showsAll = (content: readonly Device[]) => {
-			const [last] = content.slice(-1).map(compare);
-			return last !== undefined && known.get(last.sn) === last.entry;
+		const isKnown = (device: Device) => {
+			const { sn, entry } = compare(device);
+			return known.get(sn) === entry;
 		};
-		let page = await read('desc', FEW);
-		if (page.content.length === FEW && !showsAll(page.content)) page = await read('desc', MANY);
-		const { content, totalElements } = page;
+		const showsAll = (content: readonly Device[]) => content.slice(-1).some(isKnown);
+		const few = await read('desc', FEW);
+		const isStorm = few.content.length === FEW && !showsAll(few.content);
+		const { content, totalElements } = isStorm ? await read('desc', MANY) : few;
 		for (const item of content.map(compare)) found.set(item.sn, item);
 		if (!showsAll(content) || !isNewestFirst(content.map((device) => device[time]))) return undefined;
+		// More devices may have this time than the page shows. In a quiet poll, this would make each poll of such a fleet long.
+		if (isStorm && content.find(isKnown)?.[time] === content.at(-1)?.[time]) return undefined;
 		// An order that the platform ignores may look like this one: devices that were never edited are listed by when they were created.
 		if (lastList.isSorted === true || content.length === totalElements) return page;
 		const [oldest] = (await read('asc', 1)).content;
