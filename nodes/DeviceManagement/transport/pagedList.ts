@@ -64,7 +64,7 @@ export function forOneList(platform: Platform, asObjects: (content: unknown[]) =
 }
 
 function withSize(thrown: unknown): unknown {
-	if (!(thrown instanceof Failure) || !mayRefuseSizeOrSort(thrown)) return thrown;
+	if (!mayRefuseSizeOrSort(thrown)) return thrown;
 	const remedy = `${thrown.details.remedy} Or change 'Page Size'.`;
 	return new Failure({ ...thrown.details, remedy, mayRefusePage: false });
 }

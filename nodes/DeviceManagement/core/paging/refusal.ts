@@ -8,7 +8,7 @@ const STATUSES: ReadonlySet<number> = new Set([400, 413, 414, 422, 500]);
  * Whether a first page may have failed because of its size (section 8 doesn't name the largest) or its sort order (section 1.3
  * doesn't name the allowed fields). Most of these failures may have a reason that soon passes: callers check before they remember it.
  */
-export function mayRefuseSizeOrSort(thrown: unknown): boolean {
+export function mayRefuseSizeOrSort(thrown: unknown): thrown is Failure {
 	if (!isPageFailure(thrown)) return false;
 	const { code, httpStatus = 0 } = thrown.details;
 	return code === undefined ? STATUSES.has(httpStatus) : CODES.has(code);

@@ -42,8 +42,7 @@ export const getAll: Operation = {
 /** Adds the sort field, if it is the only one and may be what the platform refused (section 1.3 doesn't name the allowed fields). */
 function withSortField(thrown: unknown, [only = '', ...others]: readonly string[]): unknown {
 	const field = only.replace(/ (asc|desc)$/, '');
-	if (!(thrown instanceof Failure) || !/^[^,]+$/.test(field) || others.length > 0 || !mayRefuseSizeOrSort(thrown))
-		return thrown;
+	if (!mayRefuseSizeOrSort(thrown) || !/^[^,]+$/.test(field) || others.length > 0) return thrown;
 	const remedy = `If the platform can't sort by '${field}', change 'Sort'. ${thrown.details.remedy}`;
 	return new Failure({ ...thrown.details, remedy });
 }
