@@ -38,10 +38,8 @@ export interface Walked<T> {
  * @throws RepeatedPage for the second page with nothing new before the end; Failure for a list without an end; and what `fetchPage` throws
  */
 export async function* walkPages<T>(source: PageSource<T>, options: WalkOptions): AsyncGenerator<Walked<T>> {
-	const { page, ...asked } = await fetchFirst(source, options.pageSize, {
-		...options,
-		most: options.most ?? options.pageSize,
-	});
+	const { pageSize, most = pageSize } = options;
+	const { page, ...asked } = await fetchFirst(source, pageSize, { ...options, most });
 	const list = new PageFeed(source, page, { ...options, ...asked });
 	const tally = new Tally(source, list, options);
 	for (let index = 0; index < MAX_PAGES && tally.read < MAX_ITEMS; index++) {
