@@ -22,11 +22,7 @@ interface ListWords {
 }
 
 /** The part of a list to return: all without a limit. Without `ifChanges`, the form has no such option, and a list that changes fails. */
-interface Range {
-	readonly skip: number;
-	readonly limit?: number | undefined;
-	readonly ifChanges?: ReturnType<typeof readIfChanges>;
-}
+type Range = Partial<ReturnType<typeof readRange>> & { skip: number };
 
 const LIMIT = numberField('Limit', 'limit', [1, Number.MAX_SAFE_INTEGER], 50, {
 	displayOptions: { show: { returnAll: [false] } },
@@ -76,7 +72,7 @@ export function readIfChanges({ options }: Settings) {
 }
 
 /** Returns 'Return All', 'Limit', and the options of a list. Throws a Failure `input` for an invalid one. */
-export function readRange({ read, settings }: Item): Range {
+export function readRange({ read, settings }: Item) {
 	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
 	const remedy = "Enter 1 or more, or turn on 'Return All'.";
 	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT, remedy);
@@ -92,11 +88,10 @@ export async function fetchItems<T extends object>(
 	{ platform, byAgent, isOnly, hint, settings }: Item,
 	endpoint: PagedEndpoint,
 	{ skip, limit, ifChanges }: Range,
-	words: ListWords,
+	{ order, items: noun = 'items', isOfRows = false }: ListWords,
 	shape: (record: JsonObject) => T,
 	own?: OwnFilters,
 ): Promise<T[]> {
-	const { isOfRows = false } = words;
 	const { fits, missingGroupAndNames } = checkerOf(own);
 	const keep = (record: JsonObject) => (fits(record) ? shape(record) : undefined);
 	const source = pageSource(platform, { ...endpoint, areRows: isOfRows }, settings);
@@ -105,7 +100,7 @@ export async function fetchItems<T extends object>(
 	const mayAddId = endpoint.sort?.length ? 'after trouble' : 'after trouble with all';
 	const byId = isOfRows || part.skip > 0 ? undefined : mayAddId;
 	const listing = await readPart(source, { ...settings, ...part, keep, byId });
-	if (limit === undefined && !listing.settled && ifChanges !== 'return') throw unsettled(words, ifChanges);
+	if (limit === undefined && !listing.settled && ifChanges !== 'return') throw unsettled(order, ifChanges);
 	for (const text of [remarkOn(listing, part.skip, part.limit), missingGroupAndNames()]) {
 		if (text !== undefined) hint(text);
 	}
@@ -117,12 +112,12 @@ export async function fetchItems<T extends object>(
 	const isCut = items.length < (own ? fitting.length : total);
 	if (limit === LIMIT.default && !byAgent && !isOnly && skip === 0 && isCut) {
 		const share = own ? `The first ${items.length}` : `${items.length} of ${total.toLocaleString('en-US')}`;
-		hint(`${share} ${words.items ?? 'items'}. Turn on 'Return All' for all.`, 'info');
+		hint(`${share} ${noun}. Turn on 'Return All' for all.`, 'info');
 	}
 	return items;
 }
 
-function unsettled({ order }: ListWords, ifChanges: Range['ifChanges']): Failure {
+function unsettled(order: string | undefined, ifChanges: Range['ifChanges']): Failure {
 	const remedies = [
 		order ? "Run the workflow again, or sort by 'Serial Number'." : 'Run the workflow again.',
 		ifChanges && `To accept a partial list, change '${IF_CHANGES_LABEL}'.`,

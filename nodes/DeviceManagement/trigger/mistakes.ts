@@ -27,13 +27,12 @@ export function findMistake(rules: readonly ChangeRule[], field: WatchedField, v
 }
 
 function mayMatch(rule: ChangeRule, side: 'from' | 'to', values: readonly Kept[]): boolean {
-	const { field } = rule;
 	if (values.length === 0 || values.some((value) => isMet(rule, side, value))) return true;
-	if (field === 'onlineStatus') return ['0', '1'].some((status) => isMet(rule, side, status));
-	const given = values.filter((value) => !/^(null)?$/.test(shownText(value, field)));
+	if (rule.field === 'onlineStatus') return ['0', '1'].some((status) => isMet(rule, side, status));
+	const given = values.filter((value) => !/^(null)?$/.test(shownText(value, rule.field)));
 	if (given.length === 0 || rule[side] === 'null') return true;
-	if (side === 'to' && rule.limit) return given.some((value) => !Number.isNaN(numberOf(value, field)));
-	return given.some((value) => looksLikeNumber(shownText(value, field)) === looksLikeNumber(rule[side]));
+	if (side === 'to' && rule.limit) return given.some((value) => !Number.isNaN(numberOf(value, rule.field)));
+	return given.some((value) => looksLikeNumber(shownText(value, rule.field)) === looksLikeNumber(rule[side]));
 }
 
 /** Also a version, a date or a value with a unit. */

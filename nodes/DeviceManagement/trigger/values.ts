@@ -50,17 +50,12 @@ export function isSame(one: Kept, other: Kept, field: string): boolean {
 	return textOf(partOf(one, 'id'), field) === textOf(partOf(other, 'id'), field);
 }
 
-/**
- * Whether a value has the format of section 2.1, so that dates can be compared as texts. Years before 2000 say nothing: platforms write
- * 1970 or 0000 for no date.
- */
+/** Whether a value is a date of section 2.1: dates compare as texts. Years before 2000 say nothing: platforms write 1970 or 0000 for none. */
 export function isDate(value: unknown): value is string {
 	return typeof value === 'string' && /^2\d{3}-\d\d-\d\d/.test(value);
 }
 
-export function isOlder(value: unknown, date: string): boolean {
-	return isDate(value) && value < date;
-}
+export const isOlder = (value: unknown, date: string) => isDate(value) && value < date;
 
 /** Returns a digest of a text: 132 bits as base64url, enough that two texts never have the same one. */
 export function digest(text: string): string {
