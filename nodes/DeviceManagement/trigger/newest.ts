@@ -63,7 +63,8 @@ export async function readNewest(
 		const showsAll = (content: readonly Device[]) => content.slice(-1).some(isKnown);
 		const few = await read('desc', FEW);
 		const isStorm = few.content.length === FEW && !showsAll(few.content);
-		const { content, totalElements } = isStorm ? await read('desc', MANY) : few;
+		const page = isStorm ? await read('desc', MANY) : few;
+		const { content, totalElements } = page;
 		for (const item of content.map(compare)) found.set(item.sn, item);
 		if (!showsAll(content) || !isNewestFirst(content.map((device) => device[time]))) return undefined;
 		// More devices may have this time than the page shows. In a quiet poll, this would make each poll of such a fleet long.
