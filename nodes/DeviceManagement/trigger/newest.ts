@@ -47,8 +47,9 @@ export async function readNewest(
 	const times = [...events].flatMap((event) => TIMES[event] ?? []);
 	if (isOld || own !== undefined || times.length < events.size) return undefined;
 	const found = new Map<string, Compared>();
-	/** Returns the newest devices by a time; undefined if they leave a doubt. */
-	const readBy = async (time: string) => {
+	let total: number | undefined;
+	/** Finds the newest devices by a time. Returns whether they leave no doubt. */
+	const findBy = async (time: string) => {
 		const read = async (direction: 'asc' | 'desc', size: number) => {
 			const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${time} ${direction}`] }, settings);
 			const first = await fetchFirst(source, Math.min(size, settings.pageSize)).catch((thrown: unknown) => {
@@ -66,23 +67,18 @@ export async function readNewest(
 		const page = isStorm ? await read('desc', MANY) : few;
 		const { content, totalElements } = page;
 		for (const item of content.map(compare)) found.set(item.sn, item);
-		if (!showsAll(content) || !isNewestFirst(content.map((device) => device[time]))) return undefined;
+		total = totalElements;
+		if (!showsAll(content) || !isNewestFirst(content.map((device) => device[time]))) return false;
 		// More devices may have this time than the page shows. In a quiet poll, this would make each poll of such a fleet long.
-		if (isStorm && content.find(isKnown)?.[time] === content.at(-1)?.[time]) return undefined;
+		if (isStorm && content.find(isKnown)?.[time] === content.at(-1)?.[time]) return false;
 		// An order that the platform ignores may look like this one: devices that were never edited are listed by when they were created.
-		if (lastList.isSorted === true || content.length === totalElements) return page;
+		if (lastList.isSorted === true || content.length === totalElements) return true;
 		const [oldest] = (await read('asc', 1)).content;
 		const [newest, latest, first] = [content[0], content.at(-1), oldest].map((device) => device?.[time]);
 		// Devices without the time may come first.
-		const isSorted = oldest && first !== newest && (!isDate(first) || isNewestFirst([latest, first]));
-		return isSorted ? page : undefined;
+		return oldest !== undefined && first !== newest && (!isDate(first) || isNewestFirst([latest, first]));
 	};
-	let total: number | undefined;
-	for (const time of times) {
-		const page = await readBy(time);
-		if (page === undefined) return undefined;
-		total = page.totalElements;
-	}
+	for (const time of times) if (!(await findBy(time))) return undefined;
 	const items = [...found.values()];
 	const added = items.filter(({ sn }) => !known.has(sn)).length;
 	return total === lastList.total + added ? { items, lastList: { ...lastList, total, isSorted: true } } : undefined;
