@@ -8,7 +8,6 @@ const BOTH = { events: ['deviceCreated', 'deviceUpdated'] };
 const WHOLE = 'size=1000&sort=id asc';
 const CREATED = 'size=100&sort=createTime desc';
 const UPDATED = 'size=100&sort=updateTime desc';
-const [MANY_CREATED, NEXT] = ['size=1000&sort=createTime desc', 'size=1000&page=2&sort=id asc'];
 const [OLDEST_CREATED, OLDEST_UPDATED] = ['size=1&sort=createTime asc', 'size=1&sort=updateTime asc'];
 
 async function pollOf(watching: Awaited<ReturnType<typeof watch>>) {
@@ -26,19 +25,16 @@ it('a quiet poll asks for the newest devices, after a whole list also for the ol
 	}
 });
 
-it('finds a new and an edited device on these pages, more of them on a longer page, and a thousand in the whole list', async () => {
+it('finds a new and an edited device on these pages, and more of them in the whole list', async () => {
 	const watching = await watch(BOTH);
 	await watching.poll();
 	const few = [add({ createTime: LATER }), change(7, { updateTime: LATER })].sort();
 	expect(await pollOf(watching)).toEqual([few, [CREATED, UPDATED]]);
-	const addMany = (length: number) => Array.from({ length }, () => add({ createTime: LATER, updateTime: null })).sort();
-	const more = addMany(150);
-	expect(await pollOf(watching)).toEqual([more, [CREATED, MANY_CREATED, UPDATED]]);
-	const all = addMany(1000);
-	expect(await pollOf(watching)).toEqual([all, [CREATED, MANY_CREATED, WHOLE, NEXT]]);
+	const many = Array.from({ length: 150 }, () => add({ createTime: LATER })).sort();
+	expect(await pollOf(watching)).toEqual([many, [CREATED, WHOLE]]);
 });
 
-it('reports edits behind the longer page that have the time of edits before the last poll', async () => {
+it('reports edits of a storm that have the time of edits before the last poll', async () => {
 	bench.platform.fleet = Fleet.seeded({ size: 1400, seed: 7 });
 	const watching = await watch({ events: ['deviceUpdated'] });
 	const edit = (from: number, to: number, updateTime: string) => {

@@ -26,8 +26,6 @@ export interface LastList {
 }
 
 const FEW = 100;
-/** For a storm: one long page instead of the whole list. */
-const MANY = 1000;
 const LONGEST_MS = 3_600_000;
 
 const TIMES: Partial<Record<EventName, string>> = { deviceCreated: 'createTime', deviceUpdated: 'updateTime' };
@@ -57,20 +55,13 @@ export async function readNewest(
 			});
 			return first?.page ?? { content: [], totalElements: undefined };
 		};
-		const isKnown = (device: Device) => {
-			const { sn, entry } = compare(device);
-			return known.get(sn) === entry;
-		};
-		const showsAll = (content: readonly Device[]) => content.slice(-1).some(isKnown);
-		const few = await read('desc', FEW);
-		const isStorm = few.content.length === FEW && !showsAll(few.content);
-		const page = isStorm ? await read('desc', MANY) : few;
-		const { content, totalElements } = page;
-		for (const item of content.map(compare)) found.set(item.sn, item);
+		const { content, totalElements } = await read('desc', FEW);
+		const items = content.map(compare);
+		for (const item of items) found.set(item.sn, item);
 		total = totalElements;
-		if (!showsAll(content) || !isNewestFirst(content.map((device) => device[time]))) return false;
-		// More devices may have this time than the page shows. In a quiet poll, this would make each poll of such a fleet long.
-		if (isStorm && content.find(isKnown)?.[time] === content.at(-1)?.[time]) return false;
+		const last = items.at(-1);
+		const showsAll = last !== undefined && known.get(last.sn) === last.entry;
+		if (!showsAll || !isNewestFirst(content.map((device) => device[time]))) return false;
 		// An order that the platform ignores may look like this one: devices that were never edited are listed by when they were created.
 		if (lastList.isSorted === true || content.length === totalElements) return true;
 		const [oldest] = (await read('asc', 1)).content;
