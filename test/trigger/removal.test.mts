@@ -34,6 +34,14 @@ it.each([10007, 14401, 0, 204] as const)(
 	},
 );
 
+it('shows the last known values, also that a device had none', async () => {
+	const sn = add(Object({ iccid: null, group: null, status: 2 }));
+	const watching = await watch({ events: ['deviceRemoved', 'iccidChanged', 'groupChanged', 'statusChanged'] });
+	fleet().remove(sn);
+	const [event] = (await watching.poll()) ?? [];
+	expect(event).toMatchObject({ device: { sn, iccid: null, group: null, status: 2 } });
+});
+
 it.each<[string, number, unknown]>([
 	['another code', 200, { code: 10018, msg: '', data: null }],
 	['a code in words', 200, { code: '10007', msg: 'gone' }],

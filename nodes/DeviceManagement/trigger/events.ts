@@ -49,7 +49,8 @@ export function removedEvent(
 ): DeviceEvent {
 	const device: Device = { sn };
 	for (const { name, key, show } of fields) {
-		const value = recall(values[name] ?? { digest: '' });
+		const kept = values[name];
+		const value = kept === undefined ? undefined : recall(kept);
 		if (value !== undefined) Object.assign(device, show(value, key, device));
 	}
 	return { event: 'deviceRemoved', eventId: digestOf(['deviceRemoved', sn, number]), device };
