@@ -6,6 +6,7 @@ import { failureOf, responseOf, settled, useVirtualTime } from '../../../testbed
 /** Each test begins at Tue, 14 Nov 2023 22:13:20 GMT. */
 let chance = 0.5;
 const virtual = useVirtualTime(() => chance);
+beforeEach(() => void (chance = 0.5));
 
 /** Tries a request whose attempts fail in turn for these reasons. Returns when they were sent, too. */
 async function tryAgainst(failures: ReadonlyArray<Partial<FailureDetails> | Error>, maxRetries = 3) {
