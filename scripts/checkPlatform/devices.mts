@@ -80,6 +80,9 @@ function serialNumbersOf(devices: readonly Device[]): string[] {
 	return devices.map(serialNumberOf).filter(isSerialNumber);
 }
 
+/** Most values that the row shows. */
+const MOST_VALUES = 8;
+
 /** How often each online status occurs, the most frequent one first. */
 export function findStatuses(devices: readonly Device[]): Finding {
 	const counts = new Map<string, number>();
@@ -91,6 +94,8 @@ export function findStatuses(devices: readonly Device[]): Finding {
 		return no('no device has it', 'Online Status Changed reports nothing until a device has it.');
 	}
 	const sorted = [...counts].sort(([, one], [, another]) => another - one);
+	const rest = sorted.splice(MOST_VALUES);
+	if (rest.length > 0) sorted.push(['further values', rest.reduce((sum, [, count]) => sum + count, 0)]);
 	const shown = sorted.map(([name, count]) => `${name}: ${number(count)}`).join(', ');
 	const found = `${shown} of the first ${number(devices.length)}`;
 	return counts.has('none') || counts.has('other')

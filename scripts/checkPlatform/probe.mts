@@ -10,8 +10,11 @@ import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { readPart } from '../../nodes/DeviceManagement/core/paging/part.ts';
 import { DEVICE_LIST, fetchDevice } from '../../nodes/DeviceManagement/transport/devices.ts';
 import { type PagedEndpoint, pageSource } from '../../nodes/DeviceManagement/transport/pagedList.ts';
-import { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
+import { openPlatform, type Platform } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { outcomeOf } from '../../nodes/DeviceManagement/transport/waiting/traffic.ts';
+
+/** Most requests of one check, beside sign-ins. A list that changes all the time could otherwise need any number. */
+const MOST_REQUESTS = 40;
 
 /** Devices on the first page that the check reads: the default of the API document. */
 export const FIRST_SIZE = 10;
@@ -32,7 +35,13 @@ export type Probe = Awaited<ReturnType<typeof openProbe>>;
 
 /** Opens the platform of a node. */
 export async function openProbe(context: IPollFunctions) {
-	const platform = await openPlatform(context, { parallelRequests: 1 });
+	const opened = await openPlatform(context, { parallelRequests: 1 });
+	let sent = 0;
+	const request: Platform['request'] = async (asked) => {
+		if (++sent > MOST_REQUESTS) throw new Error(`The check sends at most ${MOST_REQUESTS} requests.`);
+		return await opened.request(asked);
+	};
+	const platform = { ...opened, request };
 	const attempt = async <T,>(sending: Promise<T>): Promise<Outcome<T>> => {
 		const outcome = await outcomeOf(sending);
 		if ('value' in outcome) return { value: outcome.value };

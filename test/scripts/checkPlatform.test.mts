@@ -10,6 +10,7 @@ import { z } from 'zod/v4';
 import type { JsonValue } from '../../nodes/DeviceManagement/core/json.ts';
 import { checkPlatform } from '../../scripts/checkPlatform/check.mts';
 import { findStatuses } from '../../scripts/checkPlatform/devices.mts';
+import { openProbe } from '../../scripts/checkPlatform/probe.mts';
 import {
 	type CheckId,
 	MARKS,
@@ -26,6 +27,7 @@ import { checkout } from '../../testbed/checkout.mts';
 import { hurry, useBench } from '../../testbed/jest.mts';
 import { type EmbeddedPlatform, type Fault, type Settings, startPlatform } from '../../testbed/platform/server.mts';
 import { filterFields } from '../../testbed/form.mts';
+import { triggerWorkflow } from '../../testbed/watch.mts';
 
 const bench = useBench({ fleet: { size: 240 } });
 
@@ -208,8 +210,20 @@ test('a login signs in again when its token expires, and a request that is refus
 	expect(rows[0]?.advice).toContain('one token per user');
 });
 
+test('no more requests are sent than allowed, however much is left to check', async () => {
+	const { context } = bench.engine.pollingNode(triggerWorkflow(bench.engine, bench.apiKey, {}));
+	bench.platform.settings.largestSize = 5;
+	await expect((await openProbe(context)).list(5, 240)).rejects.toThrow('The check sends at most 40 requests.');
+	expect(bench.platform.requests).toHaveLength(40);
+});
+
 test.each<[string, JsonValue[], string]>([
 	['short values, the most frequent first', [-1, '0', 0, true], '✓ 0: 2, -1: 1, true: 1 of the first 4'],
+	[
+		'more than eight values',
+		[1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+		'✓ 1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1, further values: 2 of the first 10',
+	],
 	['values that may identify a device', ['Anna', '', 86246, 21.5, [0], {}], '? other: 6 of the first 6'],
 ])('an online status with %s', (_name, values, expected) => {
 	expect(show(findStatuses(values.map((onlineStatus) => ({ sn: 'RT1', onlineStatus }))))).toBe(expected);

@@ -44,7 +44,7 @@ export class Run {
 		this.hasNoCursor = host !== 'C';
 	}
 
-	/** Polls once. Meanwhile, nothing else happens. */
+	/** Polls once, while nothing else happens. */
 	async poll(minutes = 0, failAt?: number, isDiscarded = false): Promise<void> {
 		const { world, watching } = this;
 		world.now += minutes * MINUTE;

@@ -46,8 +46,7 @@ export async function readNewest(
 	if (isOld || own !== undefined || times.length < events.size) return undefined;
 	const found = new Map<string, Compared>();
 	let total: number | undefined;
-	/** Finds the newest devices by a time. Returns whether they leave no doubt. */
-	const findBy = async (time: string) => {
+	for (const time of times) {
 		const read = async (direction: 'asc' | 'desc', size: number) => {
 			const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${time} ${direction}`] }, settings);
 			const first = await fetchFirst(source, Math.min(size, settings.pageSize)).catch((thrown: unknown) => {
@@ -61,15 +60,15 @@ export async function readNewest(
 		total = totalElements;
 		const last = items.at(-1);
 		const showsAll = last !== undefined && known.get(last.sn) === last.entry;
-		if (!showsAll || !isNewestFirst(content.map((device) => device[time]))) return false;
+		if (!showsAll || !isNewestFirst(content.map((device) => device[time]))) return undefined;
 		// An order that the platform ignores may look like this one: devices that were never edited are listed by when they were created.
-		if (lastList.isSorted === true || content.length === totalElements) return true;
+		if (lastList.isSorted === true || content.length === totalElements) continue;
 		const [oldest] = (await read('asc', 1)).content;
 		const [newest, latest, first] = [content[0], content.at(-1), oldest].map((device) => device?.[time]);
 		// Devices without the time may come first.
-		return oldest !== undefined && first !== newest && (!isDate(first) || isNewestFirst([latest, first]));
-	};
-	for (const time of times) if (!(await findBy(time))) return undefined;
+		if (oldest === undefined || first === newest || (isDate(first) && !isNewestFirst([latest, first])))
+			return undefined;
+	}
 	const items = [...found.values()];
 	const added = items.filter(({ sn }) => !known.has(sn)).length;
 	return total === lastList.total + added ? { items, lastList: { ...lastList, total, isSorted: true } } : undefined;
