@@ -48,6 +48,13 @@ let all: Awaited<ReturnType<typeof examples>>;
 beforeAll(async () => void (all = await examples()));
 const nodesOf = (type: string) => all.flatMap(({ nodes }) => nodes).filter((node) => node.type.endsWith(`.${type}`));
 
+test('examples are few enough to look through, with short notes', () => {
+	const words = all.flatMap(({ notes }) => notes.map((note) => note.split(/\s+/).length));
+	expect(all.length).toBeLessThanOrEqual(20);
+	expect(Math.max(...words)).toBeLessThanOrEqual(150);
+	expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(1900);
+});
+
 describe('examples, and parameters on pages', () => {
 	/** Parameters of a node of ours that a page shows without a node around them. */
 	const alone = z.looseObject({ resource: z.string(), operation: z.string() });
