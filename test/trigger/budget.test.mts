@@ -1,10 +1,16 @@
 import { getEventListeners } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 
-import { hurry, roundTrip, useBench } from '../../testbed/jest.mts';
+import { systemClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
+import { hurry, roundTrip, useBench, useClock } from '../../testbed/jest.mts';
 import type { FaultRule, Settings } from '../../testbed/platform/settings.mts';
 import { published, recordTimeouts } from '../../testbed/trigger/watching.mts';
 
 const bench = useBench();
+
+// A wait that the poll ends leaves its timer, which would keep the process of the tests for 30 seconds.
+const sleep = async (ms: number, signal: AbortSignal) => await pause(ms, undefined, { signal }).catch(() => {});
+beforeEach(() => useClock({ ...systemClock, sleep }));
 
 /** A trigger that knows the fleet and has so many milliseconds for each poll from now on. */
 async function withBudget(budgetMs: number | undefined, credential = bench.apiKey) {
