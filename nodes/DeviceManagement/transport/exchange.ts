@@ -7,7 +7,7 @@ import { z } from 'zod/v4';
 
 import type { RawResponse } from '../core/answer';
 import { type Asked, failureOf } from '../core/errors/failureOf';
-import { IN_DOCKER, RESPONSES, rowOfError } from '../core/errors/table';
+import { hasMark, IN_DOCKER, RESPONSES, rowOfError } from '../core/errors/table';
 import { Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { Query } from '../core/address';
@@ -172,12 +172,14 @@ export function whyNoResponse(error: unknown, asked: Asked, { url = '', hasBegun
 		link = link.cause;
 	}
 	const isAborted = /socket hang up|aborted|premature|proxy connection ended/i.test(said);
+	// The code EPROTO says too little.
 	const ownOfTls = /^(EPROTO|ERR_SSL)/.test(systemCode) ? ` ${said}`.toUpperCase().replace(/\W+/g, '_') : '';
 	const isLocal = URL.canParse(url) && LOCAL.test(new URL(url).hostname);
 	const code = isAborted ? 'ECONNRESET' : systemCode + ownOfTls;
 	const isProxy = (atProxy && /^(?!ERR_CANCELED)./.test(code)) || /^(proxy connection|URI malformed)/i.test(said);
 	const row = rowOfError(code, isProxy, hasBegun);
 	const system = systemCode === '' && isAborted ? 'aborted' : systemCode;
+	// Without IPv6, ::1 isn't available.
 	const places = { inDocker: isLocal && /^(ECONNREFUSED|EADDRNOTAVAIL)$/.test(code) ? IN_DOCKER : '' };
-	return failureOf({ kind: 'unreachable', row, system, places, ...(row.includes('said') && { said }) }, asked);
+	return failureOf({ kind: 'unreachable', row, system, places, ...(hasMark(row, 'said') && { said }) }, asked);
 }

@@ -1,5 +1,11 @@
 import { explain, failureOf, type Wording } from '../../../nodes/DeviceManagement/core/errors/failureOf.ts';
-import { CODES, meansNoDevice, meansNotFound, rowOf } from '../../../nodes/DeviceManagement/core/errors/table.ts';
+import {
+	CODES,
+	hasMark,
+	meansNoDevice,
+	meansNotFound,
+	rowOf,
+} from '../../../nodes/DeviceManagement/core/errors/table.ts';
 import { CODE_TABLE } from '../../../scripts/errorsPage.mts';
 import { codes } from '../../../testbed/platform/codes.mts';
 
@@ -20,10 +26,10 @@ test.each(CODE_TABLE)('code $code has a message in the style of n8n', ({ message
 test.each([
 	['nothing found', (code: number) => meansNotFound({ code }), [10007, 10018, 14401]],
 	['no such device', (code: number) => meansNoDevice({ code }), [10007, 14401]],
-	['a refused token', (code: number) => rowOf(code).includes('token'), [14101, 14102]],
-	['a refused login or user', (code: number) => rowOf(code).includes('barred'), [14103, 14201, 14202, 14203]],
-	['an unknown outcome', (code: number) => rowOf(code).includes('doubt'), [-1, 10002]],
-	['a trouble that passes', (code: number) => rowOf(code).includes('passes'), [10002]],
+	['a refused token', (code: number) => hasMark(rowOf(code), 'token'), [14101, 14102]],
+	['a refused login or user', (code: number) => hasMark(rowOf(code), 'barred'), [14103, 14201, 14202, 14203]],
+	['an unknown outcome', (code: number) => hasMark(rowOf(code), 'doubt'), [-1, 10002]],
+	['a trouble that passes', (code: number) => hasMark(rowOf(code), 'passes'), [10002]],
 ] as const)('%s is meant by these codes and no other', (_name, means, expected) => {
 	expect([...documented, 20815].filter((code) => means(code))).toEqual(expected);
 });

@@ -4,7 +4,7 @@
  */
 import { Failure, type FailureDetails } from '../failure';
 import { type Redact, withoutHtml } from '../redaction';
-import { type Row, rowOf } from './table';
+import { hasMark, type Row, rowOf } from './table';
 
 /** The words that differ by request, by their place in a message or remedy. They name only fields that the user can see. */
 const REQUEST = {
@@ -110,7 +110,7 @@ export function explain(key: number | string, words: Wording, facts: Partial<Fau
 /** Returns the Failure for a fault of a request, without secrets. */
 export function failureOf({ row, system = '', said = '', places, ...facts }: Fault, asked: Asked): Failure {
 	const { kind, code, httpStatus, retryAfterMs } = facts;
-	const [, cause, message, remedy, ...marks] = row;
+	const [cause, message, remedy] = row;
 	const words: Record<string, string | number> = { ...WORDING[asked.words], ...(asked.hasKey && OF_KEY), ...places };
 	const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, place: string) => String(words[place]));
 	const name = code !== undefined ? `code ${code}` : httpStatus !== undefined ? `HTTP ${httpStatus}` : system;
@@ -118,15 +118,15 @@ export function failureOf({ row, system = '', said = '', places, ...facts }: Fau
 	// The platform's own words stay as they are, others may be HTML.
 	const shown = [name, kind === 'status' ? withoutHtml(clean) : clean].filter((part) => part !== '').join(': ');
 	const isRefused = kind === 'refused' || kind === 'status';
-	const isBarred = marks.includes('barred');
-	const isOfToken = !isBarred && (marks.includes('token') || httpStatus === 401);
+	const isBarred = hasMark(row, 'barred');
+	const isOfToken = !isBarred && (hasMark(row, 'token') || httpStatus === 401);
 	// A code may come with a status that passes.
-	const passes =
-		(!isOfToken && marks.includes('passes')) || (code !== undefined && rowOf(`HTTP ${httpStatus}`).includes('passes'));
+	const statusPasses = code !== undefined && hasMark(rowOf(`HTTP ${httpStatus}`), 'passes');
+	const passes = statusPasses || (!isOfToken && hasMark(row, 'passes'));
 	// The request was refused for now, and not because of the token. A redirect's `Retry-After` is no limit.
 	const asksToWait = retryAfterMs !== undefined && !isOfToken && !isBarred && !/^3..$/.test(String(httpStatus));
 	// A code or a status says whether the platform has carried out the request.
-	const isInDoubt = asked.mayChange && (!isRefused || marks.includes('doubt'));
+	const isInDoubt = asked.mayChange && (!isRefused || hasMark(row, 'doubt'));
 	const [before, after] = isInDoubt ? ['Check the platform first. ', '. The change may have been made'] : ['', ''];
 	return new Failure({
 		...facts,
@@ -134,7 +134,7 @@ export function failureOf({ row, system = '', said = '', places, ...facts }: Fau
 		message: fill(message) + (shown && ` (${shown})`) + after,
 		remedy: before + fill(remedy),
 		temporary: asksToWait || (!isBarred && passes),
-		token: isOfToken ? 'refused' : marks.includes('expiry') && !asksToWait ? 'doubted' : undefined,
+		token: isOfToken ? 'refused' : hasMark(row, 'expiry') && !asksToWait ? 'doubted' : undefined,
 		...(isRefused && { mayRefusePage: true }),
 		...(isInDoubt && { inDoubt: true }),
 	});

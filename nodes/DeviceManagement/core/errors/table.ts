@@ -1,7 +1,7 @@
 /**
- * The one table of what can go wrong with a request: what happened, and what to do. A row belongs to a return code (section 7 of the API
- * document), an HTTP status or a system error; those without a number are used by name. `failureOf` fills in the places in braces by the
- * words for the request. docs/errors.md is generated from the codes. The table doesn't know requests.
+ * The one table of what can go wrong with a request: what happened, and what to do. `rowOf` finds rows by a return code (section 7 of the
+ * API document), an HTTP status or a system error; others are used by name. `failureOf` fills in the places in braces by the words for
+ * the request. docs/errors.md is generated from the codes. The table doesn't know requests.
  */
 import type { CauseClass, FailureDetails } from '../failure';
 
@@ -20,20 +20,16 @@ type Mark =
 	/** It says too little without the words of the system error. */
 	| 'said';
 
-export type Row = readonly [
-	key: number | RegExp | string,
-	cause: CauseClass,
-	message: string,
-	remedy: string,
-	...marks: Mark[],
-];
+export type Row = readonly [cause: CauseClass, message: string, remedy: string, ...marks: Mark[]];
+/** A row, after its key: a return code, or a pattern of statuses or system errors. */
+type Keyed<Key> = readonly [key: Key, ...row: Row];
 
 const LATER = 'Try again later, or ask your platform administrator.';
 export const CHECK_RECORD = 'Check the serial number or ID.';
 const RIGHTS = 'Ask your platform administrator for permission.';
 const NOT_ACCEPTED = ['credential', '{notAccepted}', '{credential}', 'token'] as const;
 
-export const CODES: ReadonlyArray<Row & readonly [code: number, ...unknown[]]> = [
+export const CODES: ReadonlyArray<Keyed<number>> = [
 	[-1, 'unknown', "The platform couldn't say what went wrong", LATER, 'doubt'],
 	[0, 'unknown', 'The request succeeded', 'Nothing to do.'],
 	[9999, 'unknown', 'The platform rejected the request', LATER],
@@ -102,7 +98,7 @@ const UNDOCUMENTED = [
 	"Look up this code in your platform's documentation.",
 ] as const;
 /** Some platforms use the status as a code. */
-const OTHER_CODES: readonly Row[] = [
+const OTHER_CODES: ReadonlyArray<Keyed<number | RegExp>> = [
 	[401, ...UNDOCUMENTED, 'token'],
 	[/^-?\d+$/, ...UNDOCUMENTED],
 ];
@@ -118,7 +114,7 @@ const CHECK_SENDER = "Check 'Base URL' in the credential. A proxy may have respo
 const OTHER = ['platform', 'Unexpected response', CHECK_SENDER] as const;
 
 /** HTTP statuses without an envelope. The API document has codes for an expired token, but a proxy may respond first. */
-const STATUSES: readonly Row[] = [
+const STATUSES: ReadonlyArray<Keyed<RegExp>> = [
 	[/^HTTP 3..$/, 'unknown', 'The address redirects', FOLLOW, 'expiry', 'doubt'],
 	[/^HTTP (400|405|415|422|426)$/, ...REJECTED],
 	// The server may only be unable to write the result as JSON.
@@ -140,21 +136,20 @@ const STATUSES: readonly Row[] = [
 
 const PORT = "Check the port in 'Base URL'.";
 const CUTS = 'Run the workflow again.{tooLong} A proxy may be cutting off long responses.';
-/** For a connection that n8n's own machine refuses. Without IPv6, ::1 isn't available. */
+/** For a connection that n8n's own machine refuses. */
 export const IN_DOCKER = ' In Docker, enter host.docker.internal, not localhost.';
 
 const UNREADABLE: Row = [
-	/^HPE_|^ERR_BAD_RESPONSE$/,
 	'platform',
 	"The platform's response can't be read",
 	`${PORT} It may need https://, or a proxy may change the responses.`,
 	'said',
 ];
-const AT_PROXY: Row = [/^ERR_INVALID_URL$/, 'unknown', "n8n can't connect to its proxy", CHECK_VARIABLES];
-/** TLS errors are looked up with their own words in capitals: the code EPROTO says too little. */
-const SYSTEM_ERRORS: readonly Row[] = [
+const AT_PROXY: Row = ['unknown', "n8n can't connect to its proxy", CHECK_VARIABLES];
+/** The code of a TLS error comes with its own words, in capitals. */
+const SYSTEM_ERRORS: ReadonlyArray<Keyed<RegExp>> = [
 	[
-		// Some attempts end with the system's ETIMEDOUT long before the node's own timeout. The last ones are out of resources.
+		// Timeouts are the system's; the node's own is `tooSlow`. The last ones are out of resources.
 		/^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|E(SOCKET)?TIMEDOUT|ENET(UNREACH|DOWN|RESET)|EHOST(UNREACH|DOWN)|ENOTCONN|ERR_(CANCELED|SOCKET_\w+|STREAM_\w+)|EADDRNOTAVAIL|EADDRINUSE|EMFILE|ENFILE|ENOBUFS|ENOMEM|EAGAIN)$/,
 		'platform',
 		'The connection to the platform was refused or dropped',
@@ -169,8 +164,8 @@ const SYSTEM_ERRORS: readonly Row[] = [
 		"Check 'Base URL' in the credential for typos. If it's correct, try again, or check n8n's DNS.",
 		'passes',
 	],
-	UNREADABLE,
-	AT_PROXY,
+	[/^HPE_|^ERR_BAD_RESPONSE$/, ...UNREADABLE],
+	[/^ERR_INVALID_URL$/, ...AT_PROXY],
 	[
 		/^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
 		'input',
@@ -210,46 +205,50 @@ const SYSTEM_ERRORS: readonly Row[] = [
 	],
 ];
 const NOT_SENT: Row = [
-	'',
 	'input',
 	"n8n can't send the request",
 	"Check 'Base URL' in the credential, and whether n8n is allowed to connect to that address.",
 	'said',
 ];
 
-const NO_ENVELOPE = ['', 'platform', 'Unexpected response: {found}', `${CHECK_SENDER}{elsewhere}`] as const;
+const NO_ENVELOPE = ['platform', 'Unexpected response: {found}', `${CHECK_SENDER}{elsewhere}`] as const;
 /** What has neither a code nor an error status. */
 export const RESPONSES = {
-	tooSlow: ['', 'platform', "The platform didn't respond within {limit}", '{tooSlow}', 'passes'],
-	tooLarge: ['', 'platform', 'The response is larger than {limit}', '{tooLarge}'],
-	cutOff: ['', 'platform', 'The response is incomplete', CUTS, 'passes'],
-	otherForm: ['', 'platform', "This node can't read n8n's response", 'Update n8n and the Device Management node.'],
+	tooSlow: ['platform', "The platform didn't respond within {limit}", '{tooSlow}', 'passes'],
+	tooLarge: ['platform', 'The response is larger than {limit}', '{tooLarge}'],
+	cutOff: ['platform', 'The response is incomplete', CUTS, 'passes'],
+	otherForm: ['platform', "This node can't read n8n's response", 'Update n8n and the Device Management node.'],
 	noEnvelope: NO_ENVELOPE,
 	page: [...NO_ENVELOPE, 'expiry'],
 	noToken: [
-		'',
 		'credential',
 		'The login response has no token{sought}',
 		"In the credential, enter 'Token Path' under 'Custom Sign-In', like data.session.token.",
 	],
 } as const satisfies Record<string, Row>;
 
-const ROWS = [...CODES, ...OTHER_CODES, ...STATUSES, ...SYSTEM_ERRORS];
+const KEYED = [...CODES, ...OTHER_CODES, ...STATUSES, ...SYSTEM_ERRORS];
 
 /** Returns the first row that fits a return code, an HTTP status like 'HTTP 404', or a system error like 'ECONNRESET'. */
 export function rowOf(sought: number | string): Row {
-	const fits = (key: Row[0]) => (key instanceof RegExp ? key.test(String(sought)) : key === sought);
-	return ROWS.find(([key]) => fits(key)) ?? NOT_SENT;
+	const fits = (key: number | RegExp) => (key instanceof RegExp ? key.test(String(sought)) : key === sought);
+	const [, ...row] = KEYED.find(([key]) => fits(key)) ?? [sought, ...NOT_SENT];
+	return row;
+}
+
+/** Whether this follows from a row. */
+export function hasMark(row: Row, mark: Mark): boolean {
+	return row.includes(mark);
 }
 
 /** Returns the row of a system error, with what it means at a proxy, or after a response has begun. */
 export function rowOfError(code: string, isProxy: boolean, hasBegun: boolean): Row {
-	const listed = rowOf(code);
-	const [key, cause, message, , ...marks] = listed;
-	const passes = marks.includes('passes');
-	if (hasBegun) return passes ? [key, cause, message, CUTS, ...marks] : UNREADABLE;
+	const row = rowOf(code);
+	const [cause, message, , ...marks] = row;
+	const passes = hasMark(row, 'passes');
+	if (hasBegun) return passes ? [cause, message, CUTS, ...marks] : UNREADABLE;
 	if (isProxy) return passes ? [...AT_PROXY, 'passes'] : AT_PROXY;
-	return listed;
+	return row;
 }
 
 /** Whether the platform has no device with this serial number (section 4.2), by a code or by a success without data. */

@@ -6,7 +6,7 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 
 import { judge } from '../../core/answer';
 import { type Asked, failureOf } from '../../core/errors/failureOf';
-import { RESPONSES, rowOf } from '../../core/errors/table';
+import { hasMark, RESPONSES, rowOf } from '../../core/errors/table';
 import { Failure, type FailureDetails } from '../../core/failure';
 import { describeValue, isRecord } from '../../core/json';
 import type { Redact } from '../../core/redaction';
@@ -87,7 +87,7 @@ function keysOf(response: unknown, redact: Redact): string {
 /** Whether a response refuses the login. Not if there is none, or if the platform has trouble. */
 function isRefusal({ code, httpStatus = 500, temporary }: FailureDetails): boolean {
 	const hasTrouble = httpStatus >= 500 || code === -1 || code === 10002;
-	return temporary !== true && ((code !== undefined && rowOf(code).includes('barred')) || !hasTrouble);
+	return temporary !== true && ((code !== undefined && hasMark(rowOf(code), 'barred')) || !hasTrouble);
 }
 
 /** Only a limit or an unreachable platform is tried again. After any other failure, another sign-in may lock the account. */
