@@ -1,6 +1,6 @@
 import { getEventListeners, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { createGzip, gzipSync } from 'node:zlib';
 
 import { judge } from '../../nodes/DeviceManagement/core/answer.ts';
@@ -114,6 +114,19 @@ test.each([
 	expect(await exchange(async () => responseOf('', { 'content-type': type }), REQUEST, ASKED)).toMatchObject({
 		charset,
 	});
+});
+
+test.each([
+	['ECONNRESET', 'The connection to the platform was refused or dropped (ECONNRESET)', 'cutting off long responses.'],
+	['ENOENT', "The platform's response can't be read (ENOENT: odd)", 'a proxy may change the responses.'],
+])('an error while the body is read (%s) is another one than before a response', async (code, message, remedy) => {
+	async function* chunks() {
+		yield Buffer.from('{');
+		throw Object.assign(new Error('odd'), { code });
+	}
+	const response = { statusCode: 200, headers: {}, body: Readable.from(chunks()) };
+	const details = { message, remedy: expect.stringContaining(remedy) };
+	expect(await settled(exchange(async () => response, REQUEST, ASKED))).toMatchObject({ details });
 });
 
 describe('a redirect', () => {

@@ -27,6 +27,9 @@ export interface WireRequest {
 	cancel?: AbortSignal | undefined;
 }
 
+/** n8n's request function, with or without authentication. */
+type Send = (options: IHttpRequestOptions) => Promise<unknown>;
+
 const responseSchema = z.object({
 	statusCode: z.number(),
 	// n8n returns an instance of axios' own class.
@@ -38,15 +41,10 @@ const responseSchema = z.object({
 
 /**
  * Sends one request and reads the whole response.
- * @param send n8n's request function, with or without authentication
  * @throws Failure that says why there is no response: `unreachable`, `timeout` or `cancelled`; `response` for a body that is too large. It
  * never throws n8n's error, which contains the request with its headers.
  */
-export async function exchange(
-	send: (options: IHttpRequestOptions) => Promise<unknown>,
-	request: WireRequest,
-	asked: Asked,
-): Promise<RawResponse> {
+export async function exchange(send: Send, request: WireRequest, asked: Asked): Promise<RawResponse> {
 	const { cancel, timeoutMs } = request;
 	const controller = new AbortController();
 	const end = controller.signal;
@@ -55,32 +53,11 @@ export async function exchange(
 	// AbortSignal.any is slow. In Node.js 24, a combined signal with a timeout also leaks memory.
 	const forgetTime = onEnd(currentClock().timeout(timeoutMs), () => controller.abort(tooSlow()));
 	const forgetCancel = cancel && onEnd(cancel, () => controller.abort(cancel.reason));
-	let hasBegun = false;
-	const receive = async (): Promise<RawResponse> => {
-		const response = responseSchema.safeParse(await send(requestOptions(request, end)));
-		if (!response.success) throw failureOf({ kind: 'response', row: RESPONSES.otherForm }, asked);
-		const { statusCode, headers, body: stream } = response.data;
-		// Without a listener, the error event of a response that breaks off would end n8n.
-		stream.on('error', () => {});
-		if (end.aborted) throw whyEnded(end);
-		hasBegun = true;
-		const body = await collect(stream, headers['content-length']);
-		if (body === undefined) {
-			throw failureOf({ kind: 'response', row: RESPONSES.tooLarge, places: { limit: '64 MB' } }, asked);
-		}
-		return {
-			status: statusCode,
-			retryAfterMs: parseRetryAfter(headers['retry-after'], headers['date'], currentClock().date()),
-			redirectOrigin: /^3..$/.test(String(statusCode)) ? originOf(headers['location'], request.url) : undefined,
-			charset: /charset="?([\w.:-]+)/i.exec(String(headers['content-type']))?.[1],
-			body,
-		};
-	};
 	try {
-		const response = end.aborted ? undefined : await beforeEnd(end, receive());
+		const response = end.aborted ? undefined : await beforeEnd(end, receive(send, request, asked, end));
 		if (response !== undefined) return response;
 	} catch (error) {
-		if (!end.aborted) throw whyNoResponse(error, asked, { url: request.url, hasBegun });
+		if (!end.aborted) throw whyNoResponse(error, asked, { url: request.url });
 	} finally {
 		forgetTime();
 		forgetCancel?.();
@@ -88,6 +65,24 @@ export async function exchange(
 		controller.abort(null);
 	}
 	throw whyEnded(end);
+}
+
+/** Throws n8n's error if there is no response, and a Failure if it can't be read to its end. */
+async function receive(send: Send, request: WireRequest, asked: Asked, end: AbortSignal): Promise<RawResponse> {
+	const response = responseSchema.safeParse(await send(requestOptions(request, end)));
+	if (!response.success) throw failureOf({ kind: 'response', row: RESPONSES.otherForm }, asked);
+	const { statusCode, headers, body: stream } = response.data;
+	// Without a listener, the error event of a response that breaks off would end n8n.
+	stream.on('error', () => {});
+	if (end.aborted) throw whyEnded(end);
+	const body = await collect(stream, headers['content-length'], asked);
+	return {
+		status: statusCode,
+		retryAfterMs: parseRetryAfter(headers['retry-after'], headers['date'], currentClock().date()),
+		redirectOrigin: /^3..$/.test(String(statusCode)) ? originOf(headers['location'], request.url) : undefined,
+		charset: /charset="?([\w.:-]+)/i.exec(String(headers['content-type']))?.[1],
+		body,
+	};
 }
 
 function requestOptions(request: WireRequest, abortSignal: AbortSignal): IHttpRequestOptions {
@@ -109,19 +104,22 @@ function requestOptions(request: WireRequest, abortSignal: AbortSignal): IHttpRe
 	};
 }
 
-async function collect(
-	body: z.infer<typeof responseSchema>['body'],
-	contentLength: unknown,
-): Promise<Uint8Array | undefined> {
-	if (Number(contentLength) > LARGEST_BODY) return undefined;
+/** Returns the whole body. Throws a Failure if it is too large or breaks off. */
+async function collect(stream: AsyncIterable<Uint8Array>, length: unknown, asked: Asked): Promise<Uint8Array> {
+	const tooLarge = () => failureOf({ kind: 'response', row: RESPONSES.tooLarge, places: { limit: '64 MB' } }, asked);
+	if (Number(length) > LARGEST_BODY) throw tooLarge();
 	const chunks: Uint8Array[] = [];
 	let size = 0;
-	for await (const chunk of body) {
-		size += chunk.byteLength;
-		if (size > LARGEST_BODY) return undefined;
-		chunks.push(chunk);
+	try {
+		for await (const chunk of stream) {
+			size += chunk.byteLength;
+			if (size > LARGEST_BODY) throw tooLarge();
+			chunks.push(chunk);
+		}
+		return Buffer.concat(chunks);
+	} catch (error) {
+		throw whyNoResponse(error, asked, { hasBegun: true });
 	}
-	return Buffer.concat(chunks);
 }
 
 /** A smaller number in `Retry-After` is a wait; this one would last 31 years. Unix times are in seconds or milliseconds. */
