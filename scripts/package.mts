@@ -12,7 +12,7 @@ try {
 	// As sha256sum prints it.
 	console.log(`\n${await checksumOf(tarball)}  ${basename(tarball)}\n`);
 	if (version.endsWith('.dirty')) console.log('The clone has changes that are not committed.');
-	console.log('Next: copy this file to the machine that runs n8n, and install it there (README.md, Install).');
+	console.log('Next: copy this file to the machine that runs n8n, and install it there (docs/upgrade.md).');
 } catch (error) {
 	console.error(error instanceof Error ? error.message : error);
 	process.exitCode = 1;
