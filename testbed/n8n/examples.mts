@@ -172,7 +172,7 @@ export async function workflowsOfStart(): Promise<ExampleWorkflow[]> {
 function withoutWait(alert: ExampleWorkflow): ExampleWorkflow {
 	const text = JSON.stringify(alert)
 		.replace('"forAtLeast":15', '"forAtLeast":0')
-		.replace(', change the minutes (and *subject* in **Texts**)', '')
+		.replace(', change *For At Least (Minutes)* (and *subject* in **Texts**)', '')
 		.replaceAll(' for 15 minutes', '');
 	const workflow = workflowSchema.parse(JSON.parse(text));
 	return { ...workflow, name: `${workflow.name} (at once)` };
