@@ -5,13 +5,12 @@
 import type { IPollFunctions } from 'n8n-workflow';
 
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
-import type { FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
+import { type FailureDetails, outcomeOf } from '../../nodes/DeviceManagement/core/failure.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { readPart } from '../../nodes/DeviceManagement/core/paging/part.ts';
 import { DEVICE_LIST, fetchDevice } from '../../nodes/DeviceManagement/transport/devices.ts';
 import { type PagedEndpoint, pageSource } from '../../nodes/DeviceManagement/transport/pagedList.ts';
 import { openPlatform, type Platform } from '../../nodes/DeviceManagement/transport/platform.ts';
-import { outcomeOf } from '../../nodes/DeviceManagement/transport/waiting/traffic.ts';
 
 /** Most requests of one check, beside sign-ins. A list that changes all the time could otherwise need any number. */
 const MOST_REQUESTS = 40;

@@ -50,6 +50,18 @@ export class Failure extends Error {
 	}
 }
 
+export type Outcome<T> =
+	| { value: T; failure?: undefined; details?: undefined }
+	| { failure: unknown; details?: FailureDetails };
+
+/** Returns the promise's value, or its error and a Failure's details. */
+export async function outcomeOf<T>(promise: Promise<T>): Promise<Outcome<T>> {
+	return await promise.then(
+		(value) => ({ value }),
+		(failure: unknown) => (failure instanceof Failure ? { failure, details: failure.details } : { failure }),
+	);
+}
+
 /** Whether the platform refused the key, the token, the login or the user. A sign-in can also fail for other reasons. */
 export function concernsSignIn({ cause, token }: FailureDetails): boolean {
 	return cause === 'credential' || token === 'refused';
@@ -58,4 +70,10 @@ export function concernsSignIn({ cause, token }: FailureDetails): boolean {
 /** Returns the error for a value that the user entered, before any request. The message has the field's label in single quotes. */
 export function inputFailure(message: string, remedy: string): Failure {
 	return new Failure({ kind: 'input', cause: 'input', message, remedy });
+}
+
+/** Returns a time span for messages, in seconds or minutes, rounded up. */
+export function timeInWords(ms: number): string {
+	const [count, unit] = ms <= 60_000 ? [Math.ceil(ms / 1000), 'second'] : [Math.ceil(ms / 60_000), 'minute'];
+	return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }

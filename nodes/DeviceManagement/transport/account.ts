@@ -1,7 +1,8 @@
-import { Failure, type FailureDetails } from '../core/failure';
+import { Failure, type FailureDetails, timeInWords } from '../core/failure';
+import { remember } from '../core/remember';
 import type { Credential } from './auth/credential';
 import { currentClock } from './waiting/clock';
-import { timeInWords, Traffic } from './waiting/traffic';
+import { Traffic } from './waiting/traffic';
 
 export interface Token {
 	readonly value: string;
@@ -120,13 +121,4 @@ export function accountOf({ accountKey }: Pick<Credential, 'accountKey'>): Accou
 /** Forgets all accounts, as a restart of the process does. */
 export function forgetAccounts(): void {
 	accounts.clear();
-}
-
-/** Sets a key, which comes last in the map, and forgets the one that was set longest ago if there are too many. Returns the value. */
-export function remember<Value>(map: Map<string, Value>, key: string, value: Value, most: number): Value {
-	map.delete(key);
-	map.set(key, value);
-	const [oldest = ''] = map.keys();
-	if (map.size > most) map.delete(oldest);
-	return value;
 }

@@ -18,7 +18,7 @@ import type { z } from 'zod/v4';
 
 import { checkPayload, judge } from '../core/answer';
 import type { Asked } from '../core/errors/failureOf';
-import { type Failure, type FailureDetails, inputFailure } from '../core/failure';
+import { type Failure, type FailureDetails, inputFailure, outcomeOf } from '../core/failure';
 import { type Account, accountOf } from './account';
 import { SIGN_IN_MARK } from './auth/authenticate';
 import { type Credential, CREDENTIAL_TYPE, credentialOf } from './auth/credential';
@@ -26,7 +26,7 @@ import { Session } from './auth/session';
 import { askedBy } from './auth/signIn';
 import { exchange, whyNoResponse, type WireRequest } from './exchange';
 import { currentClock, whyEnded } from './waiting/clock';
-import { NOT_SENT, outcomeOf } from './waiting/traffic';
+import { NOT_SENT } from './waiting/traffic';
 
 export type PlatformContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 

@@ -1,7 +1,7 @@
 import type { IPollFunctions } from 'n8n-workflow';
 
 import { inputFailure } from '../core/failure';
-import { remember } from '../transport/account';
+import { remember } from '../core/remember';
 import type { LastList } from './newest';
 import { decodeState, type State } from './state';
 import { digestOf } from './values';

@@ -1,6 +1,5 @@
-import { concernsSignIn, Failure } from '../core/failure';
+import { concernsSignIn, Failure, timeInWords } from '../core/failure';
 import { currentClock } from '../transport/waiting/clock';
-import { timeInWords } from '../transport/waiting/traffic';
 import type { Host } from './host';
 import { decodedIn, type NodeMemory } from './memory';
 

@@ -1,6 +1,6 @@
 import type { FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { exchange, parseRetryAfter } from '../../../nodes/DeviceManagement/transport/exchange.ts';
-import { timeInWords, Traffic } from '../../../nodes/DeviceManagement/transport/waiting/traffic.ts';
+import { Traffic } from '../../../nodes/DeviceManagement/transport/waiting/traffic.ts';
 import { failureOf, responseOf, settled, useVirtualTime } from '../../../testbed/fakeN8n.mts';
 
 /** Each test begins at Tue, 14 Nov 2023 22:13:20 GMT. */
@@ -92,9 +92,4 @@ describe('Retry-After', () => {
 		const asked = { words: 'list', mayChange: false, redact: String } as const;
 		expect(await exchange(async () => responseOf({}, headers), request, asked)).toMatchObject({ retryAfterMs: ms });
 	});
-});
-
-test('spans of time are told in seconds up to a minute, and then in minutes, rounded up', () => {
-	const words = [1, 1001, 60_000, 60_001, 300_000, 3_600_000].map(timeInWords);
-	expect(words).toEqual(['1 second', '2 seconds', '60 seconds', '2 minutes', '5 minutes', '60 minutes']);
 });

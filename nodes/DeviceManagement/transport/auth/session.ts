@@ -2,10 +2,10 @@
  * Sends an execution's requests with a token that works. If the platform refuses the token, all wait until one of them has found another
  * token in n8n's store or has signed in; each is then sent again. docs/maintainers/sign-in.md has the table of what follows a response.
  */
-import { Failure, inputFailure } from '../../core/failure';
+import { Failure, inputFailure, type Outcome, outcomeOf } from '../../core/failure';
 import { type Account, accountOf, type Token } from '../account';
 import { beforeEnd, currentClock, whyEnded } from '../waiting/clock';
-import { isLimit, type Outcome, outcomeOf } from '../waiting/traffic';
+import { isLimit } from '../waiting/traffic';
 import type { Credential } from './credential';
 
 /** How often a request is sent, each time with another token or after a pause. */

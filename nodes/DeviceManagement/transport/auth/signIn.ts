@@ -7,12 +7,11 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { judge } from '../../core/answer';
 import { type Asked, failureOf } from '../../core/errors/failureOf';
 import { hasMark, RESPONSES, rowOf } from '../../core/errors/table';
-import { Failure, type FailureDetails } from '../../core/failure';
+import { Failure, type FailureDetails, outcomeOf } from '../../core/failure';
 import { describeValue, isRecord } from '../../core/json';
 import type { Redact } from '../../core/redaction';
 import { accountOf } from '../account';
 import { exchange } from '../exchange';
-import { outcomeOf } from '../waiting/traffic';
 import type { Credential } from './credential';
 
 export type PlainRequest = (options: IHttpRequestOptions) => Promise<unknown>;

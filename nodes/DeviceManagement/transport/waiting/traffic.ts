@@ -5,7 +5,7 @@
  */
 import pLimit from 'p-limit';
 
-import { Failure, type FailureDetails } from '../../core/failure';
+import { Failure, type FailureDetails, type Outcome, outcomeOf, timeInWords } from '../../core/failure';
 import { beforeEnd, currentClock, whyEnded } from './clock';
 
 /** Longest wait of one request for all its retries, and longest pause of an account. */
@@ -28,18 +28,6 @@ interface Repetition {
 }
 
 export const NOT_SENT = new Error('Not sent');
-
-export type Outcome<T> =
-	| { value: T; failure?: undefined; details?: undefined }
-	| { failure: unknown; details?: FailureDetails };
-
-/** Returns the promise's value, or its error and a Failure's details. */
-export async function outcomeOf<T>(promise: Promise<T>): Promise<Outcome<T>> {
-	return await promise.then(
-		(value) => ({ value }),
-		(failure: unknown) => (failure instanceof Failure ? { failure, details: failure.details } : { failure }),
-	);
-}
 
 /** Whether a response refuses a request because there are too many. */
 export function isLimit({ temporary, httpStatus, retryAfterMs }: FailureDetails): boolean {
@@ -159,10 +147,4 @@ function backoffAfter(retries: number): number {
 function gaveUp(details: FailureDetails, retries: number): Failure {
 	const tried = retries === 0 ? '' : `, also after ${retries === 1 ? 'one retry' : `${retries} retries`}`;
 	return new Failure({ ...details, message: `${details.message}${tried}` });
-}
-
-/** Returns a time span for messages, in seconds or minutes, rounded up. */
-export function timeInWords(ms: number): string {
-	const [count, unit] = ms <= 60_000 ? [Math.ceil(ms / 1000), 'second'] : [Math.ceil(ms / 60_000), 'minute'];
-	return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
