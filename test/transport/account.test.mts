@@ -18,17 +18,21 @@ test.each([
 	['for five minutes if it worked, because it may really have expired', 7_200_000, true, 295_000],
 ])('a doubt keeps a token that replaced others in vain %s', async (_for, inVainMs, worked, keptMs) => {
 	const { account, token } = withToken();
-	token.worked = worked;
+	if (worked) account.noteResponse(token, { value: undefined }, false);
 	expect(account.mayHaveExpired(token)).toBe(true);
+	account.noteReplaced({ value: 'first' });
 	await virtual.time.run(inVainMs);
-	account.inVain = { since: 0, at: inVainMs };
+	account.noteReplaced({ value: 'last' });
 	await virtual.time.run(keptMs - 1);
 	expect(account.mayHaveExpired(token)).toBe(false);
 	// A request may have been sent with an earlier token, and a stored one may have any age.
 	expect(account.mayHaveExpired({ ...token })).toBe(true);
-	const stored = (account.token = { value: 'stored' });
+	const stored = { value: 'stored' };
+	account.drop(token);
+	account.takeBack(stored);
 	expect(account.mayHaveExpired(stored)).toBe(true);
-	account.token = token;
+	account.drop(stored);
+	account.takeBack(token);
 	await virtual.time.run(1);
 	expect(account.mayHaveExpired(token)).toBe(true);
 });

@@ -62,6 +62,11 @@ export async function outcomeOf<T>(promise: Promise<T>): Promise<Outcome<T>> {
 	);
 }
 
+/** Whether a response refuses a request because there are too many. */
+export function isLimit({ temporary, httpStatus, retryAfterMs }: FailureDetails): boolean {
+	return temporary === true && (httpStatus === 429 || httpStatus === 503 || retryAfterMs !== undefined);
+}
+
 /** Whether the platform refused the key, the token, the login or the user. A sign-in can also fail for other reasons. */
 export function concernsSignIn({ cause, token }: FailureDetails): boolean {
 	return cause === 'credential' || token === 'refused';

@@ -1,4 +1,4 @@
-import { Failure, type FailureDetails, timeInWords } from '../core/failure';
+import { Failure, type FailureDetails, type Outcome, timeInWords } from '../core/failure';
 import { remember } from '../core/remember';
 import type { Credential } from './auth/credential';
 import { currentClock } from './waiting/clock';
@@ -8,7 +8,6 @@ export interface Token {
 	readonly value: string;
 	/** When the platform issued it to this process (`Clock.now`); undefined for a token from n8n's store. */
 	readonly issuedAt?: number;
-	worked?: boolean;
 }
 
 const NEW_MS = 2_500;
@@ -21,15 +20,16 @@ const LONGEST_IN_VAIN_MS = 1_495_000;
 const MOST_SIGN_INS_PER_HOUR = 60;
 const HOUR_MS = 3_600_000;
 
-/** What this process knows about one account. All that use credentials of one account share it. */
+/** What this process knows about one account. All that use credentials of one account share it; only its methods change it. */
 export class Account {
 	readonly traffic = new Traffic();
 	token: Token | undefined;
 	/** The last token that requests no longer use. */
 	dropped: Token | undefined;
+	private readonly worked = new WeakSet<Token>();
 	/** When doubtful responses first and last replaced a token; undefined if another response followed. */
-	inVain: { since: number; at: number } | undefined;
-	refusal: { details: FailureDetails; until: number } | undefined;
+	private inVain: { since: number; at: number } | undefined;
+	private refusal: { details: FailureDetails; until: number } | undefined;
 	private signIns: number[] = [];
 	private readonly running = new Map<string, Promise<void>>();
 
@@ -40,12 +40,17 @@ export class Account {
 
 	takeIssued(value: string): void {
 		const issuedAt = currentClock().now();
-		this.signIns.push(issuedAt);
+		this.signIns = [...this.signIns, issuedAt].slice(-MOST_SIGN_INS_PER_HOUR);
 		[this.token, this.refusal] = [{ value, issuedAt }, undefined];
 	}
 
 	drop(token: Token): void {
 		if (this.token === token) [this.token, this.dropped] = [undefined, token];
+	}
+
+	/** Uses a dropped token again, unless there is another one. */
+	takeBack(token: Token): void {
+		this.token ??= token;
 	}
 
 	isJustIssued({ issuedAt = -Infinity }: Token): boolean {
@@ -54,21 +59,28 @@ export class Account {
 
 	/** Whether a token that doesn't work may only need time: a platform may not know a new one at once. */
 	isYoung(token: Token): boolean {
-		return token.worked !== true && this.isJustIssued(token);
+		return !this.worked.has(token) && this.isJustIssued(token);
 	}
 
 	/** Notes that a token was replaced by a doubt: in vain, until a response proves that it helped. A token that worked ends a row. */
-	noteReplaced({ worked }: Token): void {
+	noteReplaced(token: Token): void {
 		const at = currentClock().now();
-		this.inVain = { since: worked === true ? at : (this.inVain?.since ?? at), at };
+		this.inVain = { since: this.worked.has(token) ? at : (this.inVain?.since ?? at), at };
+	}
+
+	/** Notes a response. Unless it refuses or doubts the token, a token that replaced a doubted one has helped. */
+	noteResponse(token: Token, { failure, details }: Outcome<unknown>, isAfterDoubt: boolean): void {
+		if (details?.token !== undefined) return;
+		// A refused request had a token that works.
+		if (failure === undefined || details?.kind === 'refused') this.worked.add(token);
+		if (isAfterDoubt) this.inVain = undefined;
 	}
 
 	/** Whether a response that may have another reason is a reason to replace the token. A stored one may have any age. */
 	mayHaveExpired(token: Token): boolean {
 		if (this.inVain === undefined || this.token !== token || token.issuedAt === undefined) return true;
 		const { since, at } = this.inVain;
-		const longestMs = token.worked === true ? IN_VAIN_MS : LONGEST_IN_VAIN_MS;
-		const pauseMs = Math.max(IN_VAIN_MS, Math.min(at - since, longestMs));
+		const pauseMs = Math.max(IN_VAIN_MS, this.worked.has(token) ? 0 : Math.min(at - since, LONGEST_IN_VAIN_MS));
 		return this.isYoung(token) || currentClock().now() - at >= pauseMs;
 	}
 
@@ -85,6 +97,11 @@ export class Account {
 		this.refusal = { details, until: currentClock().now() + waitMs };
 	}
 
+	/** Ends the wait after a refused login. */
+	forgetRefusal(): void {
+		this.refusal = undefined;
+	}
+
 	/** Returns the last refusal during the wait after it. */
 	recentRefusal(): Failure | undefined {
 		const { details, until = 0 } = this.refusal ?? {};
@@ -96,25 +113,20 @@ export class Account {
 
 	/** Throws a Failure if this process signed in too often within an hour. */
 	checkSignIns(): void {
-		const now = currentClock().now();
-		this.signIns = this.signIns.filter((at) => now - at < HOUR_MS);
-		const [first = now] = this.signIns;
-		if (this.signIns.length < MOST_SIGN_INS_PER_HOUR) return;
-		throw new Failure({
-			kind: 'status',
-			cause: 'credential',
-			message: `Too many sign-ins: ${MOST_SIGN_INS_PER_HOUR} in one hour`,
-			remedy: `Create a platform user only for n8n: others may end its tokens. The next sign-in is in ${timeInWords(first + HOUR_MS - now)}.`,
-			signInFailed: 'for good',
-		});
+		const first = this.signIns.at(-MOST_SIGN_INS_PER_HOUR) ?? -Infinity;
+		const waitMs = first + HOUR_MS - currentClock().now();
+		if (waitMs <= 0) return;
+		const message = `Too many sign-ins: ${MOST_SIGN_INS_PER_HOUR} in one hour`;
+		const remedy = `Create a platform user only for n8n: others may end its tokens. The next sign-in is in ${timeInWords(waitMs)}.`;
+		throw new Failure({ kind: 'status', cause: 'credential', message, remedy, signInFailed: 'for good' });
 	}
 }
 
 const MAX_ACCOUNTS = 1000;
 const accounts = new Map<string, Account>();
 
-/** The account is forgotten when the process ends, or after 1,000 other accounts were used. */
-export function accountOf({ accountKey }: Pick<Credential, 'accountKey'>): Account {
+/** Returns the account, to read and to tell it what happened. It is forgotten when the process ends, or after 1,000 other accounts were used. */
+export function accountOf({ accountKey }: Pick<Credential, 'accountKey'>): Readonly<Account> {
 	return remember(accounts, accountKey, accounts.get(accountKey) ?? new Account(), MAX_ACCOUNTS);
 }
 

@@ -94,7 +94,7 @@ export class Execution {
 	private readonly slots: ReturnType<typeof pLimit>;
 	private readonly platforms = new Map<string, Platform>();
 	/** The account that was opened last. An execution with a deadline has only one. */
-	private account: Account | undefined;
+	private account: Readonly<Account> | undefined;
 
 	constructor(
 		private readonly context: PlatformContext,
@@ -125,7 +125,6 @@ export class Execution {
 		const load = async () => await loadCredential(context, itemIndex);
 		const session = new Session(loaded, { load, signIn: this.signIn, end });
 		const request: Platform['request'] = async ({ schema, ...sent }) => {
-			const { traffic } = accountOf(loaded);
 			const { maxRetries: most, keepsToken, countsLimits = false } = sent.settings;
 			const costOf = ({ temporary, signInFailed, httpStatus }: FailureDetails) => {
 				// After a failed sign-in, the request wasn't sent.
@@ -143,7 +142,7 @@ export class Execution {
 					});
 				return await session.withToken(inSlot, keepsToken);
 			};
-			return checkPayload(await traffic.send(attempt, { most, costOf, end }), schema);
+			return checkPayload(await accountOf(loaded).traffic.send(attempt, { most, costOf, end }), schema);
 		};
 		return { request, stop };
 	}

@@ -38,7 +38,7 @@ export async function authenticate(data: CredentialData, options: IHttpRequestOp
 		const account = accountOf(credential);
 		const refusal = account.recentRefusal();
 		if (testMark !== undefined && refusal !== undefined) {
-			account.refusal = undefined;
+			account.forgetRefusal();
 			throw new SignInNeeded('A connection test asks again');
 		}
 		if (credential.token === '') throw refusal ?? new SignInNeeded('There is no token for this login yet');

@@ -2,10 +2,9 @@
  * Sends an execution's requests with a token that works. If the platform refuses the token, all wait until one of them has found another
  * token in n8n's store or has signed in; each is then sent again. docs/maintainers/sign-in.md has the table of what follows a response.
  */
-import { Failure, inputFailure, type Outcome, outcomeOf } from '../../core/failure';
+import { Failure, inputFailure, isLimit, outcomeOf } from '../../core/failure';
 import { type Account, accountOf, type Token } from '../account';
 import { beforeEnd, currentClock, whyEnded } from '../waiting/clock';
-import { isLimit } from '../waiting/traffic';
 import type { Credential } from './credential';
 
 /** How often a request is sent, each time with another token or after a pause. */
@@ -37,7 +36,7 @@ export class Session {
 	}
 
 	/** Looked up on every use, because the process may have removed the account from its memory. */
-	private get account(): Account {
+	private get account(): Readonly<Account> {
 		return accountOf(this.credential);
 	}
 
@@ -52,7 +51,7 @@ export class Session {
 		for (let tries = 1; ; tries++) {
 			const token = await this.token();
 			const outcome = await outcomeOf(send(this.credential.withToken(token.value)));
-			this.note(outcome, token, isDoubted);
+			this.account.noteResponse(token, outcome, isDoubted && !this.host.end.aborted);
 			if ('value' in outcome) return outcome.value;
 			const { failure, details } = outcome;
 			if (details?.token === undefined || keepsToken || tries === MAX_TRIES) throw failure;
@@ -67,13 +66,6 @@ export class Session {
 		}
 	}
 
-	private note({ failure, details }: Outcome<unknown>, token: Token, wasDoubted: boolean): void {
-		if (details?.token !== undefined) return;
-		// A refused request had a token that works.
-		if (failure === undefined || details?.kind === 'refused') token.worked = true;
-		if (wasDoubted && !this.host.end.aborted) this.account.inVain = undefined;
-	}
-
 	/** Replaces a token that may have expired. Throws the reason for the doubt if that can't be, or if it isn't the token. */
 	private async replaceDoubted(token: Token, doubt: unknown): Promise<void> {
 		const { account } = this;
@@ -82,7 +74,7 @@ export class Session {
 		const { failure, details } = await outcomeOf(this.token());
 		if (failure === undefined) return account.noteReplaced(token);
 		// After a limit, the old token must not be sent before the next sign-in.
-		if (details === undefined || !isLimit(details)) account.token ??= token;
+		if (details === undefined || !isLimit(details)) account.takeBack(token);
 		throw details?.token === 'doubted' ? doubt : failure;
 	}
 
@@ -92,14 +84,13 @@ export class Session {
 			if (host.end.aborted) throw whyEnded(host.end);
 			if (this.ended !== undefined) throw this.ended;
 			if (account.token !== undefined) return account.token;
-			const search = async () => await this.findToken(account);
-			await beforeEnd(host.end, account.once('search', search));
+			await beforeEnd(host.end, account.once('search', this.findToken));
 		}
 	}
 
 	/** Finds a token for all that wait. It finds none if this execution or session ends: another one then searches. */
-	private async findToken(account: Account): Promise<void> {
-		const { credential, host } = this;
+	private readonly findToken = async (): Promise<void> => {
+		const { account, credential, host } = this;
 		const { sleep, random } = currentClock();
 		const { dropped } = account;
 		const isYoung = dropped !== undefined && account.isYoung(dropped);
@@ -111,7 +102,7 @@ export class Session {
 			return;
 		}
 		account.takeStored(loaded.token);
-		if (account.token === undefined && isYoung) account.token = dropped;
+		if (isYoung) account.takeBack(dropped);
 		if (account.token !== undefined) return;
 		await account.traffic.waitForPause(host.end);
 		if (host.end.aborted) return;
@@ -121,5 +112,5 @@ export class Session {
 			this.hasFailed = true;
 		}
 		if (failure !== undefined) throw this.ended ?? failure;
-	}
+	};
 }

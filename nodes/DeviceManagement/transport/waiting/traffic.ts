@@ -5,7 +5,7 @@
  */
 import pLimit from 'p-limit';
 
-import { Failure, type FailureDetails, type Outcome, outcomeOf, timeInWords } from '../../core/failure';
+import { Failure, type FailureDetails, isLimit, type Outcome, outcomeOf, timeInWords } from '../../core/failure';
 import { beforeEnd, currentClock, whyEnded } from './clock';
 
 /** Longest wait of one request for all its retries, and longest pause of an account. */
@@ -28,11 +28,6 @@ interface Repetition {
 }
 
 export const NOT_SENT = new Error('Not sent');
-
-/** Whether a response refuses a request because there are too many. */
-export function isLimit({ temporary, httpStatus, retryAfterMs }: FailureDetails): boolean {
-	return temporary === true && (httpStatus === 429 || httpStatus === 503 || retryAfterMs !== undefined);
-}
 
 export class Traffic {
 	private pausedUntil = -Infinity;
