@@ -6,7 +6,6 @@ import type { ReadParameter } from '../nodes/DeviceManagement/fields/check.ts';
 import { readSettings } from '../nodes/DeviceManagement/fields/options.ts';
 import { OPTION_NAMES, RESOURCES } from '../nodes/DeviceManagement/resources/index.ts';
 import type { Item } from '../nodes/DeviceManagement/resources/operation.ts';
-import { Account } from '../nodes/DeviceManagement/transport/account.ts';
 import type { PlatformRequest } from '../nodes/DeviceManagement/transport/platform.ts';
 import { operationNames, operations } from './operations.mts';
 
@@ -55,7 +54,7 @@ export async function runAlone(
 		const value = Object.hasOwn(parameters, name) ? parameters[name] : (DEFAULTS[name] ?? fallback);
 		return options?.extractValue === true ? Object(value).value : value;
 	};
-	const platform = { request, ...new Account(), stop: () => {} };
+	const platform = { request, stop: () => {} };
 	const hint = (message: string) => void hints.push(message);
 	const item: Item = {
 		platform,

@@ -1,4 +1,3 @@
-import { Account } from '../../nodes/DeviceManagement/transport/account.ts';
 import { DEVICE_LIST } from '../../nodes/DeviceManagement/transport/devices.ts';
 import { pageSource } from '../../nodes/DeviceManagement/transport/pagedList.ts';
 import type { Bench } from '../../testbed/bench.mts';
@@ -127,7 +126,7 @@ test('a page that fails also after its retries fails the item, with its number a
 test('the failure of a refused or failed sign-in, or of a stopped execution, names no page', async () => {
 	for (const details of [{ token: 'refused' }, { signInFailed: 'for good' }, { kind: 'cancelled' }] as const) {
 		const thrown = failureOf(details);
-		const platform = { request: async () => await Promise.reject(thrown), ...new Account(), stop: () => {} };
+		const platform = { request: async () => await Promise.reject(thrown), stop: () => {} };
 		const { fetchPage } = pageSource(platform, DEVICE_LIST, { timeoutMs: 1, maxRetries: 0 });
 		await expect(fetchPage(5, 10)).rejects.toBe(thrown);
 	}

@@ -7,7 +7,6 @@ import { stringify } from 'node:querystring';
 import { type IPollFunctions, ObservableObject } from 'n8n-workflow';
 
 import { checkPayload, judge } from '../../nodes/DeviceManagement/core/answer.ts';
-import { Account } from '../../nodes/DeviceManagement/transport/account.ts';
 import type { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { pollDevices } from '../../nodes/DeviceManagement/trigger/poll.ts';
 import type { EmbeddedPlatform } from '../platform/server.mts';
@@ -28,8 +27,6 @@ export class BareEngine {
 		return { deviceManagementApi: { id, name: 'key' } };
 	}
 
-	private readonly account = new Account();
-
 	/** The platform without HTTP, tokens, retries and timeouts. Its responses are read as usual. */
 	private readonly reach: typeof openPlatform = async () => ({
 		request: async ({ schema, method, path, query, body, words }) => {
@@ -39,7 +36,6 @@ export class BareEngine {
 			const asked = { words, mayChange: false, redact: String };
 			return checkPayload(judge({ status, body: Buffer.from(text) }, asked), schema);
 		},
-		...this.account,
 		stop: () => {},
 	});
 
