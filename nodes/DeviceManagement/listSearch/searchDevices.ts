@@ -4,7 +4,7 @@ import { z } from 'zod/v4';
 import { type Device, isSerialNumber, nameOf, serialNumberOf } from '../core/device';
 import { Failure } from '../core/failure';
 import { readPart } from '../core/paging/part';
-import { fetchFirst } from '../core/paging/requests';
+import { fetchFirst } from '../core/paging/firstPage';
 import { checkText, type Query } from '../core/address';
 import { DEVICE_LIST, fetchDevice } from '../transport/devices';
 import { pageSource } from '../transport/pagedList';

@@ -2,7 +2,7 @@ import { Failure } from '../core/failure';
 import { type Device, deviceSchema, identifyDevice, identifyListed } from '../core/device';
 import { WORDING } from '../core/errors/failureOf';
 import { CHECK_RECORD, meansNoDevice } from '../core/errors/table';
-import { fetchFirst } from '../core/paging/requests';
+import { fetchFirst } from '../core/paging/firstPage';
 import { devicePath, type ListCriteria } from '../core/address';
 import { type PagedEndpoint, pageSource } from './pagedList';
 import type { Platform, RequestSettings } from './platform';

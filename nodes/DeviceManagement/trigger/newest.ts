@@ -5,7 +5,7 @@
 import type { Device } from '../core/device';
 import type { JsonValue } from '../core/json';
 import { mayRefuseSizeOrSort } from '../core/paging/refusal';
-import { fetchFirst } from '../core/paging/requests';
+import { fetchFirst } from '../core/paging/firstPage';
 import { DEVICE_LIST } from '../transport/devices';
 import { pageSource } from '../transport/pagedList';
 import type { Platform } from '../transport/platform';

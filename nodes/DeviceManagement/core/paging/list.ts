@@ -1,7 +1,8 @@
 import { createHash } from 'crypto';
 
+import { RepeatedPage } from './end';
 import type { PageSource } from './page';
-import { RepeatedPage, type Walked, walkPages, type WalkOptions } from './walk';
+import { type Walked, walkPages, type WalkOptions } from './walk';
 
 /** Search engines behind a platform often list no more items, and say this as the total. */
 export const LIST_CAP = 10_000;

@@ -1,8 +1,8 @@
+import { RepeatedPage } from './end';
+import { fetchFirst } from './firstPage';
 import { type Listing, type ListOptions, readList } from './list';
 import type { Page, PageSource } from './page';
 import { isPageFailure } from './refusal';
-import { fetchFirst } from './requests';
-import { RepeatedPage } from './walk';
 
 /**
  * Reads up to `limit` items of a paged list, after the first `skip` ones. It begins at the page of the first one, if the list's first page
