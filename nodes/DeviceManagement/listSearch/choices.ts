@@ -6,7 +6,7 @@ import { countTexts } from '../core/json';
 import { comparable, groupNamesOf, statusText } from '../core/ownFilters';
 import type { Page } from '../core/paging/page';
 import { chosenValue } from '../fields/check';
-import { fetchFirstDevices, openDropdown } from './searchDevices';
+import { fetchFirstDevices, openDropdown } from './dropdown';
 
 /** A value of a device, and its label if the value says too little. */
 export type Choice = Readonly<{ value: string; label?: string }>;

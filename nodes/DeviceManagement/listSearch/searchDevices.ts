@@ -4,19 +4,13 @@ import { z } from 'zod/v4';
 import { type Device, isSerialNumber, nameOf, serialNumberOf } from '../core/device';
 import { Failure } from '../core/failure';
 import { readPart } from '../core/paging/part';
-import { fetchFirst } from '../core/paging/firstPage';
-import { checkText, type Query } from '../core/address';
-import { DEVICE_LIST, fetchDevice } from '../transport/devices';
-import { pageSource } from '../transport/pagedList';
-import { asNodeError } from '../nodeError';
-import { openPlatform, type Platform } from '../transport/platform';
+import { checkText } from '../core/address';
+import { fetchDevice } from '../transport/devices';
+import type { Platform } from '../transport/platform';
+import { devicePages, fetchFirstDevices, MOST, openDropdown, SETTINGS } from './dropdown';
 
 /** If the platform refuses it as a page size, pages are smaller. */
 const PAGE_SIZE = 50;
-/** Where a list without a total ends, because each call reads it from its beginning; and most devices that a dropdown compares. */
-const MOST = 1000;
-/** Shorter than in workflows, because a person is waiting. */
-const SETTINGS = { timeoutMs: 20_000, maxRetries: 1, countsLimits: true };
 
 /**
  * Returns one page of the device dropdown. It doesn't read the whole fleet and keeps nothing between calls.
@@ -34,35 +28,17 @@ export async function searchDevices(
 	return await openDropdown(this, async (platform) => await searchPage(platform, (filter ?? '').trim(), skip));
 }
 
-/** Returns the content of any dropdown. Throws n8n's error. */
-export async function openDropdown<T>(context: ILoadOptionsFunctions, read: (platform: Platform) => Promise<T>) {
-	try {
-		const platform = await openPlatform(context, { parallelRequests: 1 });
-		return await read(platform).finally(() => platform.stop());
-	} catch (thrown) {
-		throw asNodeError(context.getNode(), thrown);
-	}
-}
-
-/** Returns the first devices of the list: one request, for any number of devices. */
-export async function fetchFirstDevices(platform: Platform) {
-	return (await fetchFirst(pageSource(platform, LIST, SETTINGS), MOST)).page;
-}
-
-const LIST = { ...DEVICE_LIST, words: 'dropdown' } as const;
-
 /** The page token: the number of devices before the page. */
 const skipSchema = z.coerce.number().int().positive().catch(0);
 
 async function searchPage(platform: Platform, text: string, skip: number): Promise<INodeListSearchResult> {
-	const query: Query = text === '' ? {} : { name: checkText(text, "'Name'") };
-	const source = pageSource(platform, { ...LIST, query }, SETTINGS);
-	const keep = (device: Device) => device;
-	const options = { pageSize: PAGE_SIZE, parallelRequests: 1, skip, limit: PAGE_SIZE, keep };
-	const part = await readPart(source, options).catch((thrown: unknown) => {
+	const source = devicePages(platform, text === '' ? {} : { name: checkText(text, "'Name'") });
+	const options = { pageSize: PAGE_SIZE, parallelRequests: 1, skip, limit: PAGE_SIZE };
+	const part = await readPart(source, { ...options, keep: (device) => device }).catch((thrown: unknown) => {
 		// The list can't be scrolled further, for example because the platform ignores page numbers.
 		if (!(thrown instanceof Failure) || thrown.details.kind !== 'paging' || skip === 0) throw thrown;
 	});
+	// Each call reads the list from its beginning, so without a total, the list ends somewhere.
 	const { items, reportedTotal = MOST } = part ?? { items: [] };
 	const isNewSearch = skip === 0 && text !== '';
 	const reading = isNewSearch ? fetchDevice(platform, text, SETTINGS) : undefined;
