@@ -33,37 +33,50 @@ interface Observation extends Pick<State, 'devices' | 'newest' | 'since'> {
 export async function observe(
 	platform: Platform,
 	state: State,
-	options: TriggerParameters & Pick<StepOptions, 'now' | 'isFirstOfProcess'> & Pick<NodeMemory, 'lastList'>,
+	parameters: TriggerParameters & Pick<StepOptions, 'now' | 'isFirstOfProcess'> & Pick<NodeMemory, 'lastList'>,
 ): Promise<Observation> {
 	const { number, since, devices: known } = state;
-	// Each listed device may move it on.
-	let { newest } = state;
-	const { criteria, settings, now } = options;
-	const stepOptions = { ...options, number, since, isFirstList: known.size === 0 };
+	const options = { ...parameters, number, since, isFirstList: known.size === 0 };
+	const comparison = comparisonWith(state, options);
+	const few = since === undefined ? undefined : await readNewest(platform, options, comparison);
+	const { outcomes, found } = few ?? (await readAll(platform, options, comparison));
+	const { newest } = comparison;
+	return { ...merge(known, outcomes), since: since ?? sinceOf(newest, options.now), newest, found };
+}
+
+/** Compares listed devices with the known ones. Each may move on `newest`, the newest date so far. */
+function comparisonWith({ devices: known, newest }: State, options: StepOptions) {
 	const { fits, missingGroup } = checkerOf(options.own);
 	// A date in the future says nothing.
-	const latest = new Date(1000 * now + 2 * DAY_MS).toISOString();
+	const latest = new Date(1000 * options.now + 2 * DAY_MS).toISOString();
 	// To save memory, only events keep the record of a device.
 	const compare = (device: Device): Compared => {
 		const { createTime, id } = device;
-		if (isDate(createTime) && createTime > newest && createTime < latest) newest = createTime;
+		if (isDate(createTime) && createTime > comparison.newest && createTime < latest) comparison.newest = createTime;
 		const sn = serialNumberOf(device);
-		return { sn, id, ...step(known.get(sn), device, fits(device), stepOptions) };
+		return { sn, id, ...step(known.get(sn), device, fits(device), options) };
 	};
-	const few = since === undefined ? undefined : await readNewest(platform, options, known, compare);
-	if (few !== undefined) return { ...merge(known, few.items), since, newest, found: { lastList: few.lastList } };
-	const source = pageSource(platform, { ...DEVICE_LIST, ...criteria }, settings);
-	const listing = await readList(source, { ...settings, keep: compare, byId: 'always' });
+	const comparison = { known, newest, compare, missingGroup };
+	return comparison;
+}
+
+type Comparison = ReturnType<typeof comparisonWith>;
+
+/** Reads the whole list, and requests the devices that it lacks. */
+async function readAll(platform: Platform, options: TriggerParameters & StepOptions, comparison: Comparison) {
+	const { known, compare, missingGroup } = comparison;
+	const source = pageSource(platform, { ...DEVICE_LIST, ...options.criteria }, options.settings);
+	const listing = await readList(source, { ...options.settings, keep: compare, byId: 'always' });
 	const { items, settled, reportedTotal = items.length } = listing;
 	const listed = onePerSerialNumber(items);
 	// An empty list is more likely to be wrong than all devices are to be removed.
 	const isComplete = settled && reportedTotal === items.length && items.length > 0;
 	const missing = isComplete ? [...known].filter(([sn]) => !listed.has(sn)) : [];
-	const { outcomes, failure } = await checkMissing(platform, missing, { ...stepOptions, newest });
+	const { outcomes, failure } = await checkMissing(platform, missing, { ...options, newest: comparison.newest });
 	const isExact = isComplete && listed.size === items.length;
 	const lastList = isExact ? { at: currentClock().now(), total: items.length } : undefined;
-	const found = { remarks: remarksOn(listing, { ...stepOptions, missingGroup: missingGroup(), failure }), lastList };
-	return { ...merge(known, [...listed.values(), ...outcomes]), since: since ?? sinceOf(newest, now), newest, found };
+	const remarks = remarksOn(listing, options, { missingGroup: missingGroup(), failure });
+	return { outcomes: [...listed.values(), ...outcomes], found: { remarks, lastList } };
 }
 
 /** Returns the oldest date of devices that are new after a baseline: that of its newest device, but not later than yesterday. */

@@ -36,10 +36,10 @@ const TIMES: Partial<Record<EventName, string>> = { deviceCreated: 'createTime',
  */
 export async function readNewest(
 	platform: Platform,
-	{ events, criteria, own, settings, lastList }: TriggerParameters & { lastList?: LastList | undefined },
-	known: ReadonlyMap<string, Entry>,
-	compare: (device: Device) => Compared,
-): Promise<{ items: Compared[]; lastList: LastList } | undefined> {
+	options: TriggerParameters & { lastList?: LastList | undefined },
+	{ known, compare }: { known: ReadonlyMap<string, Entry>; compare: (device: Device) => Compared },
+): Promise<{ outcomes: Compared[]; found: { lastList: LastList } } | undefined> {
+	const { events, own, lastList } = options;
 	const isOld = lastList === undefined || currentClock().now() - lastList.at >= LONGEST_MS;
 	// A device that enters the node's own filters may be anywhere in the list.
 	const times = [...events].flatMap((event) => TIMES[event] ?? []);
@@ -47,31 +47,38 @@ export async function readNewest(
 	const found = new Map<string, Compared>();
 	let total: number | undefined;
 	for (const time of times) {
-		const read = async (direction: 'asc' | 'desc', size: number) => {
-			const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${time} ${direction}`] }, settings);
-			const first = await fetchFirst(source, Math.min(size, settings.pageSize)).catch((thrown: unknown) => {
-				if (!mayRefuseSizeOrSort(thrown)) throw thrown;
-			});
-			return first?.page ?? { content: [], totalElements: undefined };
-		};
-		const { content, totalElements } = await read('desc', FEW);
+		const { content, totalElements } = await fetchSorted(platform, options, `${time} desc`, FEW);
 		const items = content.map(compare);
 		for (const item of items) found.set(item.sn, item);
 		total = totalElements;
 		const last = items.at(-1);
-		const showsAll = last !== undefined && known.get(last.sn) === last.entry;
-		if (!showsAll || !isNewestFirst(content.map((device) => device[time]))) return undefined;
+		// Behind a new device, there may be more of them.
+		const endsUnchanged = last !== undefined && known.get(last.sn) === last.entry;
+		if (!endsUnchanged || !isNewestFirst(content.map((device) => device[time]))) return undefined;
 		// An order that the platform ignores may look like this one: devices that were never edited are listed by when they were created.
 		if (lastList.isSorted === true || content.length === totalElements) continue;
-		const [oldest] = (await read('asc', 1)).content;
-		const [newest, latest, first] = [content[0], content.at(-1), oldest].map((device) => device?.[time]);
-		// Devices without the time may come first.
-		if (oldest === undefined || first === newest || (isDate(first) && !isNewestFirst([latest, first])))
-			return undefined;
+		const ascending = await fetchSorted(platform, options, `${time} asc`, 1);
+		if (!isOtherEnd(ascending.content[0], content, time)) return undefined;
 	}
-	const items = [...found.values()];
-	const added = items.filter(({ sn }) => !known.has(sn)).length;
-	return total === lastList.total + added ? { items, lastList: { ...lastList, total, isSorted: true } } : undefined;
+	const outcomes = [...found.values()];
+	const added = outcomes.filter(({ sn }) => !known.has(sn)).length;
+	if (total !== lastList.total + added) return undefined;
+	return { outcomes, found: { lastList: { ...lastList, total, isSorted: true } } };
+}
+
+/** Returns the first devices in this order; none if the platform refuses it. */
+async function fetchSorted(platform: Platform, { criteria, settings }: TriggerParameters, order: string, size: number) {
+	const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [order] }, settings);
+	const first = await fetchFirst(source, Math.min(size, settings.pageSize)).catch((thrown: unknown) => {
+		if (!mayRefuseSizeOrSort(thrown)) throw thrown;
+	});
+	return first?.page ?? { content: [], totalElements: undefined };
+}
+
+/** Whether the first device in the other direction isn't as new as those `content` begins with. Devices without the time may come first. */
+function isOtherEnd(oldest: Device | undefined, content: readonly Device[], time: string): boolean {
+	const [newest, latest, first] = [content[0], content.at(-1), oldest].map((device) => device?.[time]);
+	return oldest !== undefined && first !== newest && (!isDate(first) || isNewestFirst([latest, first]));
 }
 
 function isNewestFirst(times: readonly unknown[]): boolean {

@@ -6,17 +6,11 @@ import type { Entry, StepOptions } from './step';
 import { recall } from './values';
 import { wordsFor } from './watched';
 
-interface Circumstances
-	extends Pick<StepOptions, 'events' | 'fields' | 'rules' | 'isFirstList'>,
-		Pick<TriggerParameters, 'criteria' | 'own'> {
-	readonly missingGroup: string | undefined;
-	readonly failure: Failure | undefined;
-}
-
 /** Returns what the log says of a list: what hides events or makes them late, and words in the form that no device has. */
 export function remarksOn(
 	{ items, settled, reportedTotal = items.length }: Listing<{ sn: string; entry: Entry }>,
-	{ events, fields, rules, isFirstList, criteria, own, missingGroup, failure }: Circumstances,
+	{ events, fields, rules, isFirstList, criteria, own }: TriggerParameters & StepOptions,
+	{ missingGroup, failure }: { missingGroup: string | undefined; failure: Failure | undefined },
 ): string[] {
 	const remarks: string[] = [];
 	if (!settled) remarks.push('may report events later, because the list kept changing');
