@@ -61,8 +61,20 @@ export interface Options {
 	limit?: number | undefined;
 	byId?: ListOptions<unknown, unknown>['byId'];
 }
-export const fetchList = async <T,>(source: PageSource<T>, options: Options): Promise<Listing<T>> =>
-	await readList(source, { ...options, keep: (item) => item });
+/** Reads a list. Counts the readings: each begins with a first page that the platform sends. */
+export async function fetchList<T>(
+	source: PageSource<T>,
+	options: Options,
+): Promise<Listing<T> & { readings: number }> {
+	let readings = 0;
+	const fetchPage: typeof source.fetchPage = async (parameter, ...size) => {
+		const page = await source.fetchPage(parameter, ...size);
+		if (parameter === undefined) readings++;
+		return page;
+	};
+	const listing = await readList({ ...source, fetchPage }, { ...options, keep: (item) => item });
+	return { ...listing, readings };
+}
 export const fetchPart = async <T,>(source: PageSource<T>, options: Options): Promise<Listing<T>> =>
 	await readPart(source, { ...options, keep: (item) => item });
 

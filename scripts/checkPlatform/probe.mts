@@ -54,7 +54,7 @@ export async function openProbe(context: IPollFunctions) {
 		page,
 		/** Reads the first devices as Get Many does, over as many pages as it takes. */
 		list: async (pageSize: number, limit: number) => {
-			const options = { pageSize, limit, byId: 'after trouble', parallelRequests: 1 } as const;
+			const options = { pageSize, limit, byId: 'if unsteady', parallelRequests: 1 } as const;
 			return await attempt(readPart(source({}), { ...options, keep: (device) => device }));
 		},
 		/** Reads one device by its serial number. */

@@ -1,8 +1,8 @@
 import type { Listing } from '../../nodes/DeviceManagement/core/paging/list.ts';
 import { listOptionFields, remarkOn } from '../../nodes/DeviceManagement/resources/getMany.ts';
 
-const steady = { items: ['a', 'b'], settled: true, reportedTotal: 2, readings: 2 };
-const unsettled = { ...steady, items: ['a', 'b', 'c'], settled: false, readings: 3 };
+const steady = { items: ['a', 'b'], settled: true, reportedTotal: 2 };
+const unsettled = { ...steady, items: ['a', 'b', 'c'], settled: false };
 
 const TEN_THOUSAND = Array.from({ length: 10_000 }, String);
 const CAPPED = 'The list ends at exactly 10,000 items. If the platform has more, list fewer at a time with filters.';

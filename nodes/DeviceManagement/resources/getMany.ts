@@ -97,7 +97,7 @@ export async function fetchItems<T extends object>(
 	const source = pageSource(platform, { ...endpoint, areRows: isOfRows }, settings);
 	const part = own ? { skip: 0, limit: undefined } : { skip, limit };
 	// Parts, and the first items without 'Sort', stay in the platform's own order.
-	const mayAddId = endpoint.sort?.length ? 'after trouble' : 'after trouble with all';
+	const mayAddId = endpoint.sort?.length ? 'if unsteady' : 'if unsteady and uncut';
 	const byId = isOfRows || part.skip > 0 ? undefined : mayAddId;
 	const listing = await readPart(source, { ...settings, ...part, keep, byId });
 	if (limit === undefined && !listing.settled && ifChanges !== 'return') throw unsettled(order, ifChanges);

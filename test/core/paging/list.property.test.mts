@@ -15,7 +15,7 @@ const limits = fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined });
 /** Reads the list as Get Many does. */
 async function read(server: PagedServer, { pageSize, parallel: parallelRequests }: Shape, limit?: number, skip = 0) {
 	const source = { ...server.source, identify: identifyListed, idOf: identifyDevice };
-	const byId = limit === undefined && skip === 0 ? 'after trouble' : undefined;
+	const byId = limit === undefined && skip === 0 ? 'if unsteady' : undefined;
 	return await fetchList(source, { pageSize, parallelRequests, skip, limit, byId });
 }
 

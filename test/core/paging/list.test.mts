@@ -93,9 +93,9 @@ describe('readings', () => {
 
 test.each([
 	['always', 3, [true, true]],
-	['after trouble', 2, [false, true]],
-	['after trouble with all', 3, [false, true]],
-	['after trouble with all', 2, [false, false]],
+	['if unsteady', 2, [false, true]],
+	['if unsteady and uncut', 3, [false, true]],
+	['if unsteady and uncut', 2, [false, false]],
 	[undefined, 3, [false, false]],
 ] as const)('the ID comes in the sort order %s, where a reading up to %d of 3 repeats an item: %j', async (...row) => {
 	const [byId, limit, asked] = row;

@@ -14,17 +14,16 @@ export interface Listing<K> {
 	settled: boolean;
 	/** The server's own total. A settled list that was read to its end is complete if it has as many items. */
 	reportedTotal: number | undefined;
-	readings: number;
 }
 
 export interface ListOptions<T, K> extends Omit<WalkOptions, 'byId' | 'notOfLength' | 'trustsNumbers'> {
 	/** Returns what to keep of an item, so that the rest leaves the memory. */
 	keep: (item: T) => K;
-	/** Which readings sort by ID last: those after a change or a repeated item, those only if the total is within the limit, or all; default: none. */
-	byId?: 'after trouble' | 'after trouble with all' | 'always' | undefined;
+	/** Which readings sort by ID last: all, or those after a moved total or a repeated item, 'uncut' if the limit leaves nothing out; default: none. */
+	byId?: 'always' | 'if unsteady' | 'if unsteady and uncut' | undefined;
 }
 
-const READINGS = 3;
+const ATTEMPTS = 3;
 
 /**
  * Reads a paged list (section 1.2 of the API document) to its end, or `limit` items after the first `skip` ones: up to three times, until a
@@ -33,34 +32,31 @@ const READINGS = 3;
  * @throws Failure `paging` if the last reading came to an earlier page again, or the list has no end; and what `fetchPage` throws
  */
 export async function readList<T, K>(source: PageSource<T>, options: ListOptions<T, K>): Promise<Listing<K>> {
+	const { skip = 0, limit = Infinity } = options;
 	let byId = options.byId === 'always';
 	let before: Reading<K> | undefined;
-	for (let readings = 1; ; readings++) {
-		const isLast = readings === READINGS;
+	for (let attempt = 1; ; attempt++) {
+		const isLast = attempt === ATTEMPTS;
 		// In pages of another length, other items would be repeated, unless the server lists these twice.
 		const notOfLength = isLast && before?.repeated ? before.pageLength : undefined;
 		// Only page 1 shows that the numbers which pages say are wrong; while the list changes, it isn't the first page.
-		const walk = { ...options, byId, notOfLength, trustsNumbers: readings !== 2 };
+		const walk = { ...options, byId, notOfLength, trustsNumbers: attempt !== 2 };
 		const reading = await readOnce(source, walk).catch((thrown: unknown) => {
 			if (isLast || !(thrown instanceof RepeatedPage)) throw thrown;
 			return undefined;
 		});
-		const settled =
-			reading?.isWhole === true || agree(before, reading, (options.skip ?? 0) + (options.limit ?? Infinity));
+		const settled = reading?.isWhole === true || agree(before, reading, skip + limit);
 		if (reading !== undefined && (settled || isLast)) {
-			return { items: reading.items, settled, reportedTotal: reading.total, readings };
+			return { items: reading.items, settled, reportedTotal: reading.total };
 		}
-		const hasAll = (reading?.total ?? Infinity) <= (options.limit ?? Infinity);
-		const mayAddId = options.byId === 'after trouble' || (options.byId === 'after trouble with all' && hasAll);
-		byId ||= mayAddId && (reading?.repeated !== 0 || reading.moved);
+		const isUnsteady = reading?.repeated !== 0 || reading.moved;
+		const isUncut = (reading?.total ?? Infinity) <= limit;
+		byId ||= isUnsteady && (options.byId === 'if unsteady' || (options.byId === 'if unsteady and uncut' && isUncut));
 		before = reading;
 	}
 }
 
-async function readOnce<T, K>(
-	source: PageSource<T>,
-	{ keep, ...options }: WalkOptions & Pick<ListOptions<T, K>, 'keep'>,
-) {
+async function readOnce<T, K>(source: PageSource<T>, { keep, ...options }: WalkOptions & { keep: (item: T) => K }) {
 	const items: K[] = [];
 	let pageLength: number | undefined;
 	const nothing = { read: 0, total: undefined, repeated: 0, moved: false, isWhole: false };
