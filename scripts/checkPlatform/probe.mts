@@ -5,7 +5,7 @@
 import type { IPollFunctions } from 'n8n-workflow';
 
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
-import { type FailureDetails, outcomeOf } from '../../nodes/DeviceManagement/core/failure.ts';
+import type { Failure, FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { readPart } from '../../nodes/DeviceManagement/core/paging/part.ts';
 import { DEVICE_LIST, fetchDevice } from '../../nodes/DeviceManagement/transport/devices.ts';
@@ -42,10 +42,12 @@ export async function openProbe(context: IPollFunctions) {
 	};
 	const platform = { ...opened, request };
 	const attempt = async <T,>(sending: Promise<T>): Promise<Outcome<T>> => {
-		const outcome = await outcomeOf(sending);
-		if ('value' in outcome) return { value: outcome.value };
-		if (outcome.details === undefined) throw outcome.failure;
-		return { refusal: outcome.details };
+		try {
+			return { value: await sending };
+		} catch (thrown) {
+			if (!isFailure(thrown)) throw thrown;
+			return { refusal: thrown.details };
+		}
 	};
 	const source = (selection: Selection) => pageSource(platform, { ...DEVICE_LIST, ...selection }, SETTINGS);
 	const page: FetchPage = async (size, number, selection = {}) =>
@@ -61,6 +63,11 @@ export async function openProbe(context: IPollFunctions) {
 		device: async (serialNumber: string) => await attempt(fetchDevice(platform, serialNumber, SETTINGS)),
 		stop: platform.stop,
 	};
+}
+
+/** Tells a Failure by its name: imports of this file and of the package load the class twice, which `instanceof` tells apart. */
+function isFailure(thrown: unknown): thrown is Failure {
+	return thrown instanceof Error && thrown.name === 'Failure';
 }
 
 /** Whether the platform refused the request, so that it would do so again. This excludes a refused token. */
