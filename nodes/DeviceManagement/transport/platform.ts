@@ -173,11 +173,11 @@ export class Execution {
 	/** Has n8n sign in and store the token. No request follows. */
 	private readonly signIn = async (credential: Credential): Promise<void> => {
 		const options = { url: credential.baseUrl.href, headers: { [SIGN_IN_MARK]: 'true' } };
-		const began = currentClock().now();
+		const before = accountOf(credential).dropped;
 		const { failure } = await outcomeOf(this.throughN8n(options, credential.withToken('')));
-		const { token, dropped: { issuedAt = -Infinity } = {} } = accountOf(credential);
+		const { token, dropped } = accountOf(credential);
 		// With a token, also with one that was refused since, only n8n's store failed.
-		if (token === undefined && issuedAt < began) throw whyNoResponse(failure, askedBy(credential));
+		if (token === undefined && dropped === before) throw whyNoResponse(failure, askedBy(credential));
 	};
 
 	private async throughN8n(options: IHttpRequestOptions, { data }: Credential): Promise<unknown> {

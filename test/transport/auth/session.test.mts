@@ -1,8 +1,11 @@
+import { z } from 'zod/v4';
+
 import type { FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { accountOf } from '../../../nodes/DeviceManagement/transport/account.ts';
 import { type Credential, credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { Session } from '../../../nodes/DeviceManagement/transport/auth/session.ts';
-import { failureOf, settled, SIGNED_OUT, useVirtualTime } from '../../../testbed/fakeN8n.mts';
+import { openPlatform } from '../../../nodes/DeviceManagement/transport/platform.ts';
+import { FakeN8n, failureOf, responseOf, settled, SIGNED_OUT, useVirtualTime } from '../../../testbed/fakeN8n.mts';
 
 /** Whatever becomes of the sign-ins of days, or of several processes, is in the tests beside this one. */
 
@@ -75,13 +78,17 @@ describe('a refused token', () => {
 		expect([platform.signIns, virtual.time.now()]).toEqual([0, 250]);
 	});
 
-	test('fails the request after six tries and two sign-ins, each token after more tries, a second apart; others go on', async () => {
+	test('fails the request after twelve tries and three sign-ins, each token after more tries, a second apart; others go on', async () => {
 		const platform = new FakePlatform();
 		const refused = async (credential: Credential) =>
 			await platform.send(credential).then(() => Promise.reject(deadToken()));
 		expect(await until(settled(platform.open()(refused)))).toMatchObject({ details: { code: 14101 } });
-		expect({ ...platform, now: virtual.time.now() }).toMatchObject({ signIns: 2, sent: 6, now: 3000 + 250 + 1000 });
-		expect(await until(platform.open()())).toBe('token 2');
+		expect({ ...platform, now: virtual.time.now() }).toMatchObject({
+			signIns: 3,
+			sent: 12,
+			now: 3000 + 1000 + 3000 + 2000 + 3000,
+		});
+		expect(await until(platform.open()())).toBe('token 3');
 	});
 
 	test('is not replaced for a check that must not sign in', async () => {
@@ -116,7 +123,7 @@ describe('one sign-in', () => {
 
 	test.each([
 		['refused the request: the platform knew the token', refusal({ code: 14103 }), 250],
-		['did not respond: the token may only need time', failureOf({ kind: 'timeout' }), 3250],
+		['did not respond: the token may only need time', failureOf({ kind: 'timeout' }), 4000],
 	])('follows a platform that %s', async (_, failure, now) => {
 		const platform = new FakePlatform();
 		const request = platform.open();
@@ -231,4 +238,18 @@ describe('a response that may mean an expired token', () => {
 			expect(await until(settled(platform.open()(async () => await Promise.reject(thrown))))).toBe(bug);
 		}
 	});
+});
+
+test('a new token that others replaced and found refused, while n8n stored it, only costs another search', async () => {
+	const lose = async () => {
+		for (const value of ['', 'other']) {
+			account().takeStored(value);
+			account().drop(account().token ?? { value });
+		}
+	};
+	const answer = async () => responseOf({ code: 0, data: 'token' });
+	const platform = await openPlatform(new FakeN8n(answer, SIGNED_OUT, lose).context(), { parallelRequests: 1 });
+	const settings = { timeoutMs: 1000, maxRetries: 0 };
+	const request = { method: 'GET', path: '/api/version', words: 'apiRequest', schema: z.string(), settings } as const;
+	expect(await until(platform.request(request))).toBe('token');
 });

@@ -187,17 +187,17 @@ test.each(Object.entries(LATENCIES))(
 	},
 );
 
-/** Processes end each other's tokens: an execution in a thousand may be lost. */
-test('where a user can have one token, all but one in a thousand finish, with six logins for each process and expiry', async () => {
+/** Processes end each other's tokens: two executions in a thousand may be lost. */
+test('where a user can have one token, all but two in a thousand finish, with six logins for each process and expiry', async () => {
 	const losses: string[] = [];
 	let executed = 0;
 	for (const latencies of Object.values(LATENCIES)) {
-		for (const schedule of fc.sample(schedules, runs(50, 1))) {
+		for (const schedule of fc.sample(schedules, runs(200, 1))) {
 			const play = await new Play(latencies, 'one-per-user', schedule).toTheEnd();
 			losses.push(...play.lost);
 			executed += schedule.executions.length;
 			expectBounds(play, schedule, latencies, 6);
 		}
 	}
-	expect(losses.slice(Math.floor(executed / 1000))).toEqual([]);
+	expect(losses.slice(Math.floor(executed / 500))).toEqual([]);
 });

@@ -8,10 +8,13 @@ import { beforeEnd, currentClock, whyEnded } from '../waiting/clock';
 import type { Credential } from './credential';
 
 /** How often a request is sent, each time with another token or after a pause. */
-const MAX_TRIES = 6;
+const MAX_TRIES = 12;
 /** Pause before a new token that is refused is tried again. */
 const YOUNG_PAUSE_MS = 1000;
-/** Longest pause before a token is replaced. Several processes may have to do that at the same time; the first one does. */
+/**
+ * Longest pause before a token is replaced, for each time that its request was sent. Several processes may have to replace one at the same
+ * time; the first one does. Where a user can have only one token, they end each other's, until a longer pause lets one store its token.
+ */
 const SPREAD_MS = 500;
 
 export interface Host {
@@ -49,7 +52,7 @@ export class Session {
 		if (!this.credential.signsIn) return await send(this.credential);
 		let isDoubted = false;
 		for (let tries = 1; ; tries++) {
-			const token = await this.token();
+			const token = await this.token(tries - 1);
 			const outcome = await outcomeOf(send(this.credential.withToken(token.value)));
 			this.account.noteResponse(token, outcome, isDoubted && !this.host.end.aborted);
 			if ('value' in outcome) return outcome.value;
@@ -78,23 +81,26 @@ export class Session {
 		throw details?.token === 'doubted' ? doubt : failure;
 	}
 
-	private async token(): Promise<Token> {
+	/** @param sent how often the request was sent */
+	private async token(sent = 0): Promise<Token> {
 		for (;;) {
 			const { account, host } = this;
 			if (host.end.aborted) throw whyEnded(host.end);
 			if (this.ended !== undefined) throw this.ended;
 			if (account.token !== undefined) return account.token;
-			await beforeEnd(host.end, account.once('search', this.findToken));
+			const search = async () => await this.findToken(sent);
+			await beforeEnd(host.end, account.once('search', search));
 		}
 	}
 
 	/** Finds a token for all that wait. It finds none if this execution or session ends: another one then searches. */
-	private readonly findToken = async (): Promise<void> => {
+	private async findToken(sent: number): Promise<void> {
 		const { account, credential, host } = this;
 		const { sleep, random } = currentClock();
 		const { dropped } = account;
 		const isYoung = dropped !== undefined && account.isYoung(dropped);
-		if (dropped !== undefined) await sleep(isYoung ? YOUNG_PAUSE_MS : random() * SPREAD_MS, host.end);
+		if (dropped !== undefined)
+			await sleep(isYoung ? YOUNG_PAUSE_MS : random() * Math.max(1, sent) * SPREAD_MS, host.end);
 		const loaded = await host.load();
 		if (loaded.accountKey !== credential.accountKey) {
 			// The others that wait may have another credential of the account, which wasn't changed.
@@ -112,5 +118,5 @@ export class Session {
 			this.hasFailed = true;
 		}
 		if (failure !== undefined) throw this.ended ?? failure;
-	};
+	}
 }
