@@ -28,7 +28,7 @@ export interface WireRequest {
 }
 
 /** n8n's request function, with or without authentication. */
-type Send = (options: IHttpRequestOptions) => Promise<unknown>;
+export type Send = (options: IHttpRequestOptions) => Promise<unknown>;
 
 const responseSchema = z.object({
 	statusCode: z.number(),

@@ -6,9 +6,10 @@ import type { ICredentialDataDecryptedObject as CredentialData, IHttpRequestOpti
 
 import { inputFailure } from '../../core/failure';
 import { accountOf } from '../account';
+import type { Send } from '../exchange';
 import { currentClock } from '../waiting/clock';
 import { type Credential, credentialOf, type SessionFields } from './credential';
-import { type PlainRequest, signIn } from './signIn';
+import { signIn } from './signIn';
 
 /** Makes n8n sign in: its request functions treat this error of `authenticate` like HTTP 401. */
 class SignInNeeded extends Error {
@@ -66,7 +67,7 @@ export async function authenticate(data: CredentialData, options: IHttpRequestOp
  * @returns the fields that n8n stores with the credential; none for an API key, or after a sign-in that was refused recently
  * @throws Failure with the reason why there is no token
  */
-export async function preAuthenticate(data: CredentialData, send: PlainRequest): Promise<Partial<SessionFields>> {
+export async function preAuthenticate(data: CredentialData, send: Send): Promise<Partial<SessionFields>> {
 	const credential = credentialOf(data);
 	if (!credential.signsIn) return {};
 	const account = accountOf(credential);

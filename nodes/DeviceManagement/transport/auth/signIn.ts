@@ -2,8 +2,6 @@
  * Signs in with login name and password. It sends one request, and looks for the token in the response. The account remembers a refused
  * login. It doesn't retry, write to n8n's store or decide when to sign in.
  */
-import type { IHttpRequestOptions } from 'n8n-workflow';
-
 import { judge } from '../../core/answer';
 import { type Asked, failureOf } from '../../core/errors/failureOf';
 import { hasMark, RESPONSES, rowOf } from '../../core/errors/table';
@@ -11,10 +9,8 @@ import { Failure, type FailureDetails, outcomeOf } from '../../core/failure';
 import { describeValue, isRecord } from '../../core/json';
 import type { Redact } from '../../core/redaction';
 import { accountOf } from '../account';
-import { exchange } from '../exchange';
+import { exchange, type Send } from '../exchange';
 import type { Credential } from './credential';
-
-export type PlainRequest = (options: IHttpRequestOptions) => Promise<unknown>;
 
 const SIGN_IN_TIMEOUT_MS = 30_000;
 
@@ -23,7 +19,7 @@ const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
 export const askedBy = ({ redact }: Credential): Asked => ({ words: 'login', mayChange: false, redact });
 
 /** Signs in and returns the token (section 5 of the API document). Throws a Failure with `signInFailed`. */
-export async function signIn(credential: Credential, send: PlainRequest): Promise<string> {
+export async function signIn(credential: Credential, send: Send): Promise<string> {
 	const { baseUrl, stored, sentPassword } = credential;
 	const asked = askedBy(credential);
 	const login = {
