@@ -132,6 +132,15 @@ it.each<[words: string, parameters: IDataObject, logged: string[], prepare?: () 
 		() => [1002, '1002', '1001', 1001].forEach((sn, at) => fleet().add(fleet().make(Object({ sn })), 40 * at)),
 	],
 	[
+		'a long serial number with a line break as one short line',
+		{ events: ['onlineStatusChanged'] },
+		[`watches only one of the devices with the serial number A [ERROR] ${'x'.repeat(290)}…`],
+		() => {
+			const sn = 'A\n[ERROR] '.padEnd(1e6, 'x');
+			fleet().reorder((devices) => devices.map((device, at) => (at < 2 ? { ...device, sn } : device)));
+		},
+	],
+	[
 		'that events may come later if the list changes at each reading',
 		{ events: ['deviceRemoved'], options: { pageSize: 50 } },
 		['may report events later, because the list kept changing'],

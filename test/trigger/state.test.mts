@@ -32,8 +32,8 @@ it('has nothing that a database would not keep, whatever the platform sends', ()
 });
 
 it('is not taken from a text that is missing, that was cut, or that has another format', () => {
-	for (const other of [undefined, 'no JSON', '{}', '[]', '7', WRITTEN.replace('3', '2')])
-		expect(decodeState(other)).toBeUndefined();
+	const others = [WRITTEN.replace('3', '2'), WRITTEN.replace('"2026-02-01"', '5'), WRITTEN.replace('["status"', '[7')];
+	for (const other of [undefined, 'no JSON', '{}', '[]', '7', ...others]) expect(decodeState(other)).toBeUndefined();
 	for (let length = 0; length < WRITTEN.length; length++) expect(decodeState(WRITTEN.slice(0, length))).toBeUndefined();
 });
 

@@ -52,6 +52,12 @@ it('has the form that each event has in production, and a mark at its end, and t
 	expect(marks).toEqual(marks.map(() => ['sample', true]));
 	expect([...real.keys()].sort()).toEqual([...events].sort());
 	expect(items).toHaveLength(3 * EVENTS.length);
+	// A workflow may change an item. That must not change another item of this device.
+	const nested = items.flatMap(({ device }) => [
+		device,
+		...Object.values(Object(device)).filter((one) => one === Object(one)),
+	]);
+	expect(new Set(nested).size).toBe(nested.length);
 });
 
 it('shows devices that have the values of the rules, with previous values in the type of the device’s value, and changes nothing', async () => {

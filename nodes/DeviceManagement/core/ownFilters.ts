@@ -1,5 +1,6 @@
 import type { Device } from './device';
 import { isRecord, type JsonValue } from './json';
+import { cleanText } from './redaction';
 
 /** Filters that the node checks itself, because a platform may ignore a filter, or compare it as something else. */
 export interface OwnFilters {
@@ -24,7 +25,7 @@ export function checkerOf(own: OwnFilters | undefined) {
 	const missingGroup = () => (isFound ? undefined : `no device in the group "${own?.group}"`);
 	const missingGroupAndNames = () => {
 		if (isFound) return undefined;
-		const named = [...groups].sort().slice(0, 10).join(', ');
+		const named = [...groups].sort().slice(0, 10).map(cleanText).join(', ');
 		const names = `${named ? `the groups ${named}` : 'no groups'}${groups.size > 10 ? ` and ${groups.size - 10} others` : ''}`;
 		return `The platform listed ${missingGroup()}. The list has ${names}.`;
 	};

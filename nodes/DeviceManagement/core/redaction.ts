@@ -12,7 +12,13 @@ const MOST_VIEWS = 60;
 /** They could change a log or turn text around. */
 const UNSEEN = /[\p{Cc}\p{Bidi_Control}]+/gu;
 
-/** Returns text from outside without secrets and control characters, at most 300 characters long. */
+/** Returns text from outside, such as a name, for a message or a log: without control characters, at most 300 characters long. */
+export function cleanText(text: string): string {
+	const clean = text.slice(0, LONGEST_INPUT).replace(UNSEEN, ' ').trim();
+	return (clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT)}…` : clean).toWellFormed();
+}
+
+/** Returns text as {@link cleanText} does, and without secrets. */
 export type Redact = (text: string) => string;
 
 const BYTES = ['hex', 'base64', 'base64url'] as const;
@@ -81,8 +87,7 @@ export function redactor(secrets: readonly string[]): Redact {
 		let clean = input.replace(/[^]/g, (mark, at: number) => (!hidden[at] ? mark : hidden[at - 1] ? '' : REDACTED));
 		// The cut may have left part of a secret at the end, which isn't found.
 		if (text.length > LONGEST_INPUT) clean = clean.slice(0, -LONGEST_FORM * longest || undefined);
-		clean = clean.replace(UNSEEN, ' ').trim();
-		return (clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT)}…` : clean).toWellFormed();
+		return cleanText(clean);
 	};
 }
 

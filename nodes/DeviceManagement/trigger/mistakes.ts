@@ -1,4 +1,5 @@
 import { countTexts } from '../core/json';
+import { cleanText } from '../core/redaction';
 import { type ChangeRule, isMet, numberOf, rulesFor, shownText } from './rules';
 import type { Kept } from './values';
 import { type WatchedField, wordsFor } from './watched';
@@ -15,7 +16,7 @@ export function findMistake(rules: readonly ChangeRule[], field: WatchedField, v
 		if (side === undefined) continue;
 		const what = `${side === 'to' && rule.limit ? `a number ${rule.limit} ` : ''}"${rule[side]}"`;
 		const texts = values.map((value) => shownText(value, field.name).replace(/^\0.*/, 'a long text'));
-		const counts = countTexts(texts).map(([text, count]) => `${text} (${count})`);
+		const counts = countTexts(texts).map(([text, count]) => `${cleanText(text)} (${count})`);
 		const others = counts.length > FEW ? ` and ${counts.length - FEW} others` : '';
 		return {
 			message: `No device has ${what} in ${wordsFor(field)}`,

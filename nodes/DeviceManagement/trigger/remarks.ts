@@ -1,5 +1,6 @@
 import type { Failure } from '../core/failure';
 import { LIST_CAP, type Listing } from '../core/paging/list';
+import { cleanText } from '../core/redaction';
 import { isFiltered, type TriggerParameters } from './form';
 import { findMistake } from './mistakes';
 import type { Entry, StepOptions } from './step';
@@ -33,7 +34,7 @@ export function remarksOn(
 	const seen = new Set<string>();
 	// Only the first record of a serial number makes the set larger.
 	const [again] = items.flatMap(({ sn }) => (seen.size === seen.add(sn).size ? sn : [])).sort();
-	if (again !== undefined) remarks.push(`watches only one of the devices with the serial number ${again}`);
+	if (again !== undefined) remarks.push(`watches only one of the devices with the serial number ${cleanText(again)}`);
 	const fitsNone =
 		isFirstList && isFiltered({ own, criteria }) && items.every(({ entry }) => entry.outside !== undefined);
 	if (missingGroup !== undefined) remarks.push(`finds ${missingGroup}`);

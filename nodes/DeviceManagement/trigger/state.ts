@@ -1,3 +1,5 @@
+import { z } from 'zod/v4';
+
 import type { Entry } from './step';
 import type { Kept } from './values';
 
@@ -15,11 +17,24 @@ export interface State {
 	readonly devices: ReadonlyMap<string, Entry>;
 }
 
-/** Format 2 held the newest devices apart from the watched values. A poll that finds it takes a new baseline. */
+/** A poll that finds another one takes a new baseline. */
 const FORMAT = 3;
 
 /** Stands for a state that is still to be reported. No kept value is a list. */
 const NO_VALUE: [] = [];
+
+type EntryText = [sns: string[], values: Array<Kept | typeof NO_VALUE>, rest?: Omit<Entry, 'values'>];
+
+/** A check of each entry would take as long as the poll of a large fleet. */
+const writtenSchema = z.object({
+	format: z.literal(FORMAT),
+	fingerprint: z.string(),
+	number: z.number(),
+	since: z.string().optional(),
+	newest: z.string(),
+	fields: z.array(z.string()),
+	devices: z.custom<EntryText[]>(Array.isArray),
+});
 
 /**
  * Returns a state as text, which n8n loads sixty times as fast as nested objects. An entry is written once, with all its devices; the
@@ -45,16 +60,15 @@ export function encodeState({ devices, ...state }: State): string {
 /** Returns the state of a text; undefined if the text is missing, was cut, or has another format. Equal entries are one object. */
 export function decodeState(text: string | undefined): State | undefined {
 	try {
-		const { format, devices: groups, ...state } = JSON.parse(text ?? '');
-		if (format !== FORMAT) return undefined;
+		const { devices: groups, since, fingerprint, number, newest, fields } = writtenSchema.parse(JSON.parse(text ?? ''));
 		const devices = new Map<string, Entry>();
 		for (const [sns, list, rest] of groups) {
 			const values: Record<string, Kept> = {};
-			for (const [index, value] of list.entries()) if (!Array.isArray(value)) values[state.fields[index]] = value;
+			for (const [index, value] of list.entries()) if (!Array.isArray(value)) values[fields[index] ?? ''] = value;
 			const entry: Entry = { values, ...rest };
 			for (const sn of sns) devices.set(sn, entry);
 		}
-		return { ...state, devices };
+		return { fingerprint, number, since, newest, fields, devices };
 	} catch {
 		return undefined;
 	}

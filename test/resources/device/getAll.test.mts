@@ -159,10 +159,12 @@ describe('the filters that the node checks', () => {
 
 	const tens = Array.from({ length: 12 }, (_, at) => ({ id: at, name: `G${at + 10}` }));
 	const many = rowsOf('group', ['b', ...tens, 'b', null]);
+	const long = rowsOf('group', [`A\n[ERROR] ${'x'.repeat(1e6)}`]);
 	const NAMED = 'G10, G11, G12, G13, G14, G15, G16, G17, G18, G19 and 3 others';
 	const missing = (rest: string) => [`The platform listed no device in the group "gone". ${rest}`];
 	test.each<[what: string, rows: readonly Row[], filters: object, hints: string[]]>([
 		['names ten groups that exist', many, { group: 'gone' }, missing(`The list has the groups ${NAMED}.`)],
+		['is short', long, { group: 'gone' }, missing(`The list has the groups A [ERROR] ${'x'.repeat(290)}….`)],
 		['says that there are none', rowsOf('onlineStatus', [1]), { group: 'gone' }, missing('The list has no groups.')],
 		['is silent about a group of other devices', many, { group: 'B', onlineStatus: 5 }, []],
 		['is silent about another filter', many, { onlineStatus: 5 }, []],
