@@ -7,7 +7,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ICredentialDataDecryptedObject as CredentialData, IDataObject } from 'n8n-workflow';
 
-import { forgetPolls } from '../nodes/DeviceManagement/trigger/memory.ts';
+import { forgetPolls } from '../nodes/DeviceManagement/trigger/poll/memory.ts';
 import type { WorkflowJson } from '../testbed/engine/engine.mts';
 import { useBench, useStillClock } from '../testbed/jest.mts';
 import { jsonOf } from '../testbed/output.mts';

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { forgetAccounts } from '../nodes/DeviceManagement/transport/account.ts';
 import { type Clock, replaceClock, systemClock } from '../nodes/DeviceManagement/transport/waiting/clock.ts';
-import { forgetPolls } from '../nodes/DeviceManagement/trigger/memory.ts';
+import { forgetPolls } from '../nodes/DeviceManagement/trigger/poll/memory.ts';
 import { type Bench, openBench } from './bench.mts';
 import { type StartOptions, startPlatform } from './platform/server.mts';
 import { stopClock } from './virtualTime.mts';

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData, INodeParameters, WorkflowActivateMode } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import { forgetPolls } from '../nodes/DeviceManagement/trigger/memory.ts';
+import { forgetPolls } from '../nodes/DeviceManagement/trigger/poll/memory.ts';
 import type { Engine, PollingNode, PollingNodeOptions, WorkflowJson } from './engine/engine.mts';
 
 /** The trigger's type, as workflows name it. */

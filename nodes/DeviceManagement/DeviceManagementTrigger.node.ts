@@ -7,9 +7,9 @@ import {
 } from 'n8n-workflow';
 
 import { filterChoices } from './listSearch/choices';
-import { triggerFields, triggerHints, triggerSubtitle } from './trigger/form';
-import { pollDevices } from './trigger/poll';
-import { ruleChoices } from './trigger/ruleForm';
+import { triggerFields, triggerHints, triggerSubtitle } from './trigger/form/form';
+import { pollDevices } from './trigger/poll/poll';
+import { ruleChoices } from './trigger/form/ruleForm';
 
 export class DeviceManagementTrigger implements INodeType {
 	description: INodeTypeDescription = {

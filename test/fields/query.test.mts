@@ -3,7 +3,7 @@ import { readFilters } from '../../nodes/DeviceManagement/fields/filters.ts';
 import { readSort } from '../../nodes/DeviceManagement/fields/sort.ts';
 import { devicePath } from '../../nodes/DeviceManagement/core/address.ts';
 import { checkJson } from '../../nodes/DeviceManagement/fields/check.ts';
-import { readRules } from '../../nodes/DeviceManagement/trigger/ruleForm.ts';
+import { readRules } from '../../nodes/DeviceManagement/trigger/form/ruleForm.ts';
 import { filterFields } from '../../testbed/form.mts';
 
 interface Rule {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { PassThrough, Readable } from 'node:stream';
 import { createGzip, gzipSync } from 'node:zlib';
 
-import { judge } from '../../nodes/DeviceManagement/core/answer.ts';
+import { payloadOf } from '../../nodes/DeviceManagement/core/response.ts';
 import { exchange } from '../../nodes/DeviceManagement/transport/exchange.ts';
 import { hurry, useBenches } from '../../testbed/jest.mts';
 import { type OperationName, operationNames, operations } from '../../testbed/operations.mts';
@@ -139,7 +139,7 @@ describe('a redirect', () => {
 		const redact = (text: string) => text.replace('elsewhere', '•••');
 		const asked = { ...ASKED, redact };
 		const response = await exchange(async () => responseOf('', { location }, 302), REQUEST, asked);
-		expect(() => judge(response, asked)).toThrow(`The address redirects (${words})`);
+		expect(() => payloadOf(response, asked)).toThrow(`The address redirects (${words})`);
 	});
 
 	test.each([

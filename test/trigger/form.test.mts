@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { EVENTS } from '../../nodes/DeviceManagement/trigger/watched.ts';
+import { EVENTS } from '../../nodes/DeviceManagement/trigger/changes/watched.ts';
 import { useBench } from '../../testbed/jest.mts';
 import { changeOf, parametersFor, SAMPLES } from '../../testbed/trigger/samples.mts';
 import { LATER, published, told, useTrigger } from '../../testbed/trigger/watching.mts';

@@ -4,7 +4,7 @@ import {
 	forgetPolls,
 	memoryOf,
 	refuseUnstable,
-} from '../../nodes/DeviceManagement/trigger/memory.ts';
+} from '../../nodes/DeviceManagement/trigger/poll/memory.ts';
 
 beforeEach(forgetPolls);
 

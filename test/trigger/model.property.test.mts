@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { WorkflowActivateMode } from 'n8n-workflow';
 
-import { EVENTS } from '../../nodes/DeviceManagement/trigger/watched.ts';
+import { EVENTS } from '../../nodes/DeviceManagement/trigger/changes/watched.ts';
 import { runs } from '../../testbed/runs.mts';
 import type { HostLetter } from '../../testbed/watch.mts';
 import type { Limit } from '../../testbed/trigger/crossings.mts';

@@ -1,7 +1,7 @@
-import { keep } from '../../nodes/DeviceManagement/trigger/values.ts';
-import { conditionsField, readRules, refuseUnwatched } from '../../nodes/DeviceManagement/trigger/ruleForm.ts';
-import { isAskedFor, isMet, numberOf } from '../../nodes/DeviceManagement/trigger/rules.ts';
-import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
+import { keep } from '../../nodes/DeviceManagement/trigger/changes/values.ts';
+import { conditionsField, readRules, refuseUnwatched } from '../../nodes/DeviceManagement/trigger/form/ruleForm.ts';
+import { isAskedFor, isMet, numberOf } from '../../nodes/DeviceManagement/trigger/changes/rules.ts';
+import { watchedFields } from '../../nodes/DeviceManagement/trigger/changes/watched.ts';
 import { everyField } from '../../testbed/form.mts';
 
 const ALL = ['onlineStatusChanged', 'statusChanged', 'attributeChanged'];

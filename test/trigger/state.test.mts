@@ -1,5 +1,5 @@
-import { decodeState, encodeState, type State } from '../../nodes/DeviceManagement/trigger/state.ts';
-import { digest, keep, recall } from '../../nodes/DeviceManagement/trigger/values.ts';
+import { decodeState, encodeState, type State } from '../../nodes/DeviceManagement/trigger/changes/state.ts';
+import { digest, keep, recall } from '../../nodes/DeviceManagement/trigger/changes/values.ts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { useTrigger } from '../../testbed/trigger/watching.mts';
 

@@ -1,9 +1,9 @@
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
-import { changedEvent, createdEvent, removedEvent } from '../../nodes/DeviceManagement/trigger/events.ts';
-import { type Entry, step, type StepOptions } from '../../nodes/DeviceManagement/trigger/step.ts';
-import { keepValue } from '../../nodes/DeviceManagement/trigger/values.ts';
-import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
+import { changedEvent, createdEvent, removedEvent } from '../../nodes/DeviceManagement/trigger/changes/events.ts';
+import { type Entry, step, type StepOptions } from '../../nodes/DeviceManagement/trigger/changes/step.ts';
+import { keepValue } from '../../nodes/DeviceManagement/trigger/changes/values.ts';
+import { watchedFields } from '../../nodes/DeviceManagement/trigger/changes/watched.ts';
 import { changeOf, SAMPLES } from '../../testbed/trigger/samples.mts';
 
 const optionsOf = (

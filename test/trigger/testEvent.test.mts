@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { EVENTS } from '../../nodes/DeviceManagement/trigger/watched.ts';
+import { EVENTS } from '../../nodes/DeviceManagement/trigger/changes/watched.ts';
 import { useBench } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import type { Settings } from '../../testbed/platform/settings.mts';

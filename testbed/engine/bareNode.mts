@@ -6,9 +6,9 @@ import { stringify } from 'node:querystring';
 
 import { type IPollFunctions, ObservableObject } from 'n8n-workflow';
 
-import { checkPayload, judge } from '../../nodes/DeviceManagement/core/answer.ts';
+import { checkPayload, payloadOf } from '../../nodes/DeviceManagement/core/response.ts';
 import type { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
-import { pollDevices } from '../../nodes/DeviceManagement/trigger/poll.ts';
+import { pollDevices } from '../../nodes/DeviceManagement/trigger/poll/poll.ts';
 import type { EmbeddedPlatform } from '../platform/server.mts';
 import type { LogEntry, PollingNodeOptions, WorkflowJson } from './engine.mts';
 import type { HostedNode } from '../watch.mts';
@@ -34,7 +34,7 @@ export class BareEngine {
 			const headers = { authorization: `ApiKey ${this.platform.apiKey}`, 'content-type': 'application/json' };
 			const { status, body: text } = await this.platform.respond({ method, url, headers }, body);
 			const asked = { words, mayChange: false, redact: String };
-			return checkPayload(judge({ status, body: Buffer.from(text) }, asked), schema);
+			return checkPayload(payloadOf({ status, body: Buffer.from(text) }, asked), schema);
 		},
 		stop: () => {},
 	});

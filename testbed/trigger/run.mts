@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import type { IDataObject, INodeExecutionData, WorkflowActivateMode } from 'n8n-workflow';
 
-import { forgetPolls, memoryOf, type NodeMemory } from '../../nodes/DeviceManagement/trigger/memory.ts';
+import { forgetPolls, memoryOf, type NodeMemory } from '../../nodes/DeviceManagement/trigger/poll/memory.ts';
 import { BareEngine } from '../engine/bareNode.mts';
 import { held } from '../held.mts';
 import { type HostLetter, Watch } from '../watch.mts';

@@ -1,4 +1,4 @@
-import type { ChangeEvent } from '../../nodes/DeviceManagement/trigger/watched.ts';
+import type { ChangeEvent } from '../../nodes/DeviceManagement/trigger/changes/watched.ts';
 import { type Device, Fleet } from '../platform/fleet.mts';
 
 /** How a watched field changes, and what a perfect observer sees of it. It shares no code with the trigger. */

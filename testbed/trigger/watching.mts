@@ -3,7 +3,7 @@ import { unescape } from 'node:querystring';
 import type { IDataObject } from 'n8n-workflow';
 
 import { currentClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
-import { forgetPolls } from '../../nodes/DeviceManagement/trigger/memory.ts';
+import { forgetPolls } from '../../nodes/DeviceManagement/trigger/poll/memory.ts';
 import { BareEngine } from '../engine/bareNode.mts';
 import { useClock, useStillClock } from '../jest.mts';
 import type { Device } from '../platform/fleet.mts';

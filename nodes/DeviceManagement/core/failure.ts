@@ -40,7 +40,7 @@ export interface FailureDetails {
 }
 
 /**
- * The only error of the package: what happened, what to do, and what callers decide on.
+ * The only error that leaves the package: what happened, what to do, and what callers decide on.
  * It contains words and numbers only, never a request, a response or another error.
  */
 export class Failure extends Error {

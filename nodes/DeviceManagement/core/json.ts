@@ -36,8 +36,27 @@ export function isRecord(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Whether a value is an object with fields, and not a date or a map. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+	// The prototype may differ: n8n's expressions may run in another realm.
+	return isRecord(value) && Object.prototype.toString.call(value) === '[object Object]';
+}
+
+/** Returns the value of JSON text, if it is valid; anything but text as it is. */
+export const parseJson = (value: unknown) =>
+	attempt<unknown>(() => (typeof value === 'string' ? JSON.parse(value) : value));
+
+/** Returns what a function returns; undefined if it throws. */
+export function attempt<T>(run: () => T): { value: T } | undefined {
+	try {
+		return { value: run() };
+	} catch {
+		return undefined;
+	}
+}
+
 /** Returns the different texts and how often each occurs, the most frequent first. */
-export function countTexts(texts: Iterable<string | undefined>): Array<[text: string, count: number]> {
+export function countTexts(texts: Iterable<string>): Array<[text: string, count: number]> {
 	const counts = new Map<string, number>();
 	for (const text of texts) if (text) counts.set(text, (counts.get(text) ?? 0) + 1);
 	return [...counts].sort(([one, many], [other, more]) => more - many || (one < other ? -1 : 1));

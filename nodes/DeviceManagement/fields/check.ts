@@ -1,18 +1,20 @@
 /**
- * Checks the values of form fields, which expressions may replace by anything. For an invalid value, each function throws a Failure
+ * Checks the values of form fields, which expressions may replace by anything. For an invalid value, they throw a Failure
  * `input` that names the label of the field. It doesn't know single fields: each field's file has its own schema.
  */
 import type { IGetNodeParameterOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { type Failure, inputFailure } from '../core/failure';
-import { describeValue, isRecord, keepsDigits } from '../core/json';
+import { attempt, describeValue, isPlainObject, isRecord, keepsDigits, parseJson } from '../core/json';
 import { checkText } from '../core/address';
 
 /** Returns a parameter of the node for one input item or one poll; `fallback` if it is missing. The options are n8n's. */
 export type ReadParameter = (name: string, fallback?: unknown, options?: IGetNodeParameterOptions) => unknown;
 
 type NumberField = { displayName: string; default: number; typeOptions: { minValue: number; maxValue: number } };
+
+type ChoiceField<T> = { displayName: string; default: T; options: ReadonlyArray<{ value: T }> };
 
 const LOST_DIGITS = 'is too long for n8n';
 const ENTER_WITHIN_LIMITS = 'Check the number, or the expression in this field.';
@@ -74,6 +76,11 @@ export function checkNumber(value: unknown, field: NumberField, remedy = ENTER_W
 	throw inputFailure(`'${field.displayName}' must be a whole number${limits}`, remedy);
 }
 
+/** Checks and returns the value of a choice; its default if the field is missing. */
+export function checkChoice<T extends string>(value: unknown, field: ChoiceField<T>): T {
+	return value === undefined ? field.default : check(oneOf(field.options), value, field.displayName);
+}
+
 export function checkJson(value: unknown, label: string): unknown {
 	const parsed = parseJson(value);
 	if (parsed !== undefined) return parsed.value;
@@ -132,24 +139,6 @@ export function checkName(entered: string, what: string, mayHaveSpaces = false):
 	return checkText(name, what);
 }
 
-/** Whether a value is an object with fields, and not a date or a map. */
-export function isPlainObject(value: unknown): value is Record<string, unknown> {
-	// The prototype may differ: n8n's expressions may run in another realm.
-	return isRecord(value) && Object.prototype.toString.call(value) === '[object Object]';
-}
-
 function lostDigits(label: string, remedy: string): Failure {
 	return inputFailure(`The number in '${label}' ${LOST_DIGITS}`, remedy);
-}
-
-/** Returns the value of JSON text, if it is valid; anything but text as it is. */
-export const parseJson = (value: unknown) =>
-	attempt<unknown>(() => (typeof value === 'string' ? JSON.parse(value) : value));
-
-function attempt<T>(run: () => T): { value: T } | undefined {
-	try {
-		return { value: run() };
-	} catch {
-		return undefined;
-	}
 }

@@ -6,7 +6,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { type Failure, inputFailure } from '../core/failure';
-import { DEEPEST_NESTING, nestsDeeperThan } from '../core/json';
+import { DEEPEST_NESTING, isPlainObject, nestsDeeperThan, parseJson } from '../core/json';
 import { type OwnFilters, statusText } from '../core/ownFilters';
 import { checkText, type ListCriteria, type Query } from '../core/address';
 import { entriesField, EXISTS, numberField, pickedFields, textField } from './formFields';
@@ -19,8 +19,6 @@ import {
 	checkName,
 	checkNumber,
 	chosenValue,
-	isPlainObject,
-	parseJson,
 	type ReadParameter,
 	textSchema,
 	writeJson,

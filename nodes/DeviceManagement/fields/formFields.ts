@@ -56,11 +56,11 @@ export function pickedFields(
 export function choiceField<T extends string>(
 	displayName: string,
 	name: string,
-	choices: ReadonlyArray<INodePropertyOptions & { value: T }>,
 	chosen: NoInfer<T>,
 	description: string,
-): INodeProperties {
-	return { displayName, name, type: 'options', options: [...choices], default: chosen, description };
+	choices: ReadonlyArray<INodePropertyOptions & { value: T }>,
+) {
+	return { displayName, name, type: 'options' as const, options: [...choices], default: chosen as T, description };
 }
 
 /** Returns a field with several entries of these fields, for `checkEntries`. */

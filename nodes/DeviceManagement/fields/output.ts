@@ -4,17 +4,17 @@ import { z } from 'zod/v4';
 import type { OutputMode } from '../core/shape';
 import { deviceFieldChoices } from './deviceFields';
 import { choiceField } from './formFields';
-import { check, oneOf, type ReadParameter } from './check';
+import { check, checkChoice, type ReadParameter } from './check';
 
-const OUTPUT = [
+const OUTPUT = choiceField('Output', 'output', 'simplified', 'Which fields of each device to return', [
 	{ name: 'Raw', value: 'raw', description: 'All fields, as the platform sends them' },
 	{ name: 'Selected Fields', value: 'selected', description: 'Only the fields you choose, plus the ID' },
 	{ name: 'Simplified', value: 'simplified', description: 'Ten common fields, not nested' },
-] as const;
+]);
 
 /** 'Output' and 'Fields': which fields of a device the node returns. */
 export const outputFields: INodeProperties[] = [
-	choiceField('Output', 'output', OUTPUT, 'simplified', 'Which fields of each device to return'),
+	OUTPUT,
 	{
 		displayName: 'Fields',
 		name: 'fields',
@@ -28,7 +28,7 @@ export const outputFields: INodeProperties[] = [
 ];
 
 export function readOutputMode(read: ReadParameter): OutputMode {
-	const output = check(oneOf(OUTPUT), read('output'), 'Output');
+	const output = checkChoice(read('output') ?? '', OUTPUT);
 	if (output !== 'selected') return { output };
 	const fields = check(z.array(z.string()), read('fields'), 'Fields');
 	const undocumented = fields.filter((field) => !deviceFieldChoices.some(({ value }) => value === field));

@@ -27,7 +27,7 @@ export const sortField = entriesField(
 	},
 	{ displayName: 'Rule', name: 'rule' },
 	[
-		choiceField('Field', 'field', SORT_FIELDS, 'createTime', 'What to sort by'),
+		choiceField('Field', 'field', 'createTime', 'What to sort by', SORT_FIELDS),
 		{
 			...textField('Attribute', 'attribute', 'site', 'Name of the attribute'),
 			displayOptions: { show: { field: ['attributes'] } },
@@ -36,7 +36,7 @@ export const sortField = entriesField(
 			...textField('Field Name', 'attribute', 'model.name', "Name of the field in your platform's API"),
 			displayOptions: { show: { field: ['custom'] } },
 		},
-		choiceField('Direction', 'direction', DIRECTIONS, 'desc', 'Sort direction'),
+		choiceField('Direction', 'direction', 'desc', 'Sort direction', DIRECTIONS),
 	],
 );
 

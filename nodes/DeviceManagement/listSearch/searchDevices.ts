@@ -38,7 +38,7 @@ async function searchPage(platform: Platform, text: string, skip: number): Promi
 		// The list can't be scrolled further, for example because the platform ignores page numbers.
 		if (!(thrown instanceof Failure) || thrown.details.kind !== 'paging' || skip === 0) throw thrown;
 	});
-	// Each call reads the list from its beginning, so without a total, the list ends somewhere.
+	// Without a total, each call reads the list from its beginning, so the list ends somewhere.
 	const { items, reportedTotal = MOST } = part ?? { items: [] };
 	const isNewSearch = skip === 0 && text !== '';
 	const reading = isNewSearch ? fetchDevice(platform, text, SETTINGS) : undefined;

@@ -5,7 +5,7 @@
 import type { IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import type { RawResponse } from '../core/answer';
+import type { RawResponse } from '../core/response';
 import { type Asked, failureOf } from '../core/errors/failureOf';
 import { hasMark, IN_DOCKER, RESPONSES, rowOfError } from '../core/errors/table';
 import { Failure } from '../core/failure';
@@ -106,7 +106,8 @@ function requestOptions(request: WireRequest, abortSignal: AbortSignal): IHttpRe
 
 /** Returns the whole body. Throws a Failure if it is too large or breaks off. */
 async function collect(stream: AsyncIterable<Uint8Array>, length: unknown, asked: Asked): Promise<Uint8Array> {
-	const tooLarge = () => failureOf({ kind: 'response', row: RESPONSES.tooLarge, places: { limit: '64 MB' } }, asked);
+	const tooLarge = () =>
+		failureOf({ kind: 'response', row: RESPONSES.tooLarge, places: { limit: `${LARGEST_BODY / 2 ** 20} MB` } }, asked);
 	if (Number(length) > LARGEST_BODY) throw tooLarge();
 	const chunks: Uint8Array[] = [];
 	let size = 0;

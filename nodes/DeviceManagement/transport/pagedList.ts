@@ -1,12 +1,12 @@
 import { z } from 'zod/v4';
 
-import { checkPayload } from '../core/answer';
+import { checkPayload } from '../core/response';
 import { Failure, type FailureDetails } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
-import type { PageSource } from '../core/paging/page';
+import { pageSchema, type PageSource } from '../core/paging/page';
 import { mayRefuseSizeOrSort } from '../core/paging/refusal';
 import type { Query } from '../core/address';
-import { identifyRecord, pageSchema } from '../core/record';
+import { identifyRecord } from '../core/record';
 import type { Platform, PlatformRequest, RequestSettings } from './platform';
 
 /** A request to a paged endpoint, without its page. */
@@ -45,7 +45,7 @@ export function pageSource(
  * request is sent once, and in one page size. Once the platform has returned a page, the others only read.
  * @throws Failure `response` with the words for 'Return All' if the first response isn't a page; and what a request throws
  */
-export function forOneList(platform: Platform, asObjects: (content: unknown[]) => object[]): Platform {
+export function asPagedPlatform(platform: Platform, asObjects: (content: unknown[]) => object[]): Platform {
 	let isKnown = false;
 	const request: Platform['request'] = async ({ schema, ...sent }) => {
 		const inOneSize = !isKnown && sent.method !== 'GET';

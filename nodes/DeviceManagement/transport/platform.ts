@@ -16,7 +16,7 @@ import type {
 import pLimit from 'p-limit';
 import type { z } from 'zod/v4';
 
-import { checkPayload, judge } from '../core/answer';
+import { checkPayload, payloadOf } from '../core/response';
 import type { Asked } from '../core/errors/failureOf';
 import { type Failure, type FailureDetails, inputFailure, outcomeOf } from '../core/failure';
 import { type Account, accountOf } from './account';
@@ -167,7 +167,7 @@ export class Execution {
 			cancel: this.end,
 		};
 		const send = async (options: IHttpRequestOptions) => await this.throughN8n(options, credential);
-		return judge(await exchange(send, wire, asked), asked);
+		return payloadOf(await exchange(send, wire, asked), asked);
 	}
 
 	/** Has n8n sign in and store the token. No request follows. */

@@ -22,8 +22,8 @@ async function tryAgainst(failures: ReadonlyArray<Partial<FailureDetails> | Erro
 	return { outcome: await virtual.time.until(settled(tried)), sentAt };
 }
 
-const MINUTE = { retryAfterMs: 60_000 };
-const TOO_LATE = 'The platform accepts no requests for 2 minutes (HTTP undefined)';
+const MINUTE = { httpStatus: 429, retryAfterMs: 60_000 };
+const TOO_LATE = 'The platform accepts no requests for 2 minutes (HTTP 429)';
 
 test.each<
 	[promise: string, failures: Array<Partial<FailureDetails>>, maxRetries: number, end: string, attempts: number]
@@ -33,7 +33,7 @@ test.each<
 	['says how often it was retried', [{}, {}, {}, {}], 3, 'Not now, also after 3 retries', 4],
 	['is not retried if that can not help', [{ temporary: false }], 3, 'Not now', 1],
 	['is not retried if retries are off', [{}], 0, 'Not now', 1],
-	['does not wait longer than two minutes', [{ retryAfterMs: 121_000 }], 3, TOO_LATE.replace('2', '3'), 1],
+	['does not wait longer than two minutes', [{ ...MINUTE, retryAfterMs: 121_000 }], 3, TOO_LATE.replace('2', '3'), 1],
 	['waits for a minute', [MINUTE], 3, 'done', 2],
 	['waits no longer', [MINUTE, MINUTE], 3, TOO_LATE, 2],
 ])('a request %s', async (_promise, failures, maxRetries, end, attempts) => {

@@ -1,6 +1,6 @@
 /**
  * Makes a Failure of what went wrong with a request: it takes the words of the table, for the fields that the user sees, and says what may
- * follow. Only here, text from outside joins a message, without secrets. It doesn't know whether a request may change something: callers say.
+ * follow. A server's words join a message here, without secrets. It doesn't know whether a request may change something: callers say.
  */
 import { Failure, type FailureDetails } from '../failure';
 import { type Redact, withoutHtml } from '../redaction';

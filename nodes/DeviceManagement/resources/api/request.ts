@@ -8,8 +8,8 @@ import { asGiven, choiceField, textField } from '../../fields/formFields';
 import { optionsField } from '../../fields/options';
 import { addParameter, checkQueryParameters, queryParametersField } from '../../fields/queryParameters';
 import { check, checkJson, textSchema, writeJson } from '../../fields/check';
-import { type PagedEndpoint, forOneList } from '../../transport/pagedList';
-import { fetchItems, listOptionFields, readIfChanges, returnAllField } from '../getMany';
+import { type PagedEndpoint, asPagedPlatform } from '../../transport/pagedList';
+import { fetchItems, listOptionFields, readIfChanges, returnAllField } from '../list';
 import type { Operation } from '../operation';
 
 /** With a heap of 1 GB, n8n can save the items of so many values. */
@@ -26,7 +26,7 @@ export const request: Operation = {
 	action: 'Make API request',
 	description: 'Send a request to any endpoint of the platform',
 	fields: [
-		choiceField('Method', 'method', METHODS, 'GET', METHOD_WORDS),
+		choiceField('Method', 'method', 'GET', METHOD_WORDS, METHODS),
 		{ ...textField('Path', 'path', '/api/model/list', 'Path after the base URL, starting with /api'), required: true },
 		{
 			...returnAllField,
@@ -66,7 +66,13 @@ export const request: Operation = {
 		}
 		checkListRequest(method, query);
 		const range = { skip: 0, ifChanges: readIfChanges(settings) };
-		return await fetchItems({ ...item, platform: forOneList(platform, asItems) }, endpoint, range, WORDS, (row) => row);
+		return await fetchItems(
+			{ ...item, platform: asPagedPlatform(platform, asItems) },
+			endpoint,
+			range,
+			WORDS,
+			(row) => row,
+		);
 	},
 };
 

@@ -2,7 +2,7 @@ import { asGiven } from '../../fields/formFields';
 import { filtersField, readFilters } from '../../fields/filters';
 import { optionsField } from '../../fields/options';
 import { countDevices, DEVICE_LIST } from '../../transport/devices';
-import { fetchItems } from '../getMany';
+import { fetchItems } from '../list';
 import type { Operation } from '../operation';
 
 /** Device: Count (sections 1.2 and 4.1 of the API document). */

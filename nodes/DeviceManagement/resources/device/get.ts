@@ -3,15 +3,15 @@ import { Failure } from '../../core/failure';
 import { shapeDevice, withHint } from '../../core/shape';
 import { FAIL_THE_ITEM, optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
-import { check, oneOf, textSchema } from '../../fields/check';
+import { check, checkChoice, textSchema } from '../../fields/check';
 import { choiceField } from '../../fields/formFields';
 import { fetchDevice } from '../../transport/devices';
 import type { Operation } from '../operation';
 
-const IF_NOT_FOUND = [
+const IF_NOT_FOUND = choiceField('If Not Found', 'ifNotFound', 'error', 'What to do if no device has this number', [
 	{ name: 'Fail the Item', value: 'error', description: FAIL_THE_ITEM },
 	{ name: 'Return an Empty Item', value: 'empty' },
-] as const;
+]);
 
 /** The platform's own ID of a device: a long number, 24 hexadecimal digits, or a UUID. */
 const LIKE_AN_ID = /^(\d{16,}|[\da-f]{24}|[\da-f-]{36})$/i;
@@ -45,15 +45,13 @@ export const get: Operation = {
 			],
 		},
 		...outputFields,
-		...optionsField([
-			choiceField('If Not Found', 'ifNotFound', IF_NOT_FOUND, 'error', 'What to do if no device has this number'),
-		]),
+		...optionsField([IF_NOT_FOUND]),
 	],
 
 	async run({ platform, byAgent, hint, read, settings }) {
 		const serialNumber = check(textSchema, read('device', '', { extractValue: true }), 'Device');
 		const mode = readOutputMode(read);
-		const ifNotFound = check(oneOf(IF_NOT_FOUND).default('error'), settings.options['ifNotFound'], 'If Not Found');
+		const ifNotFound = checkChoice(settings.options[IF_NOT_FOUND.name], IF_NOT_FOUND);
 		const device = await fetchDevice(platform, serialNumber, settings).catch((thrown: unknown) => {
 			if (!(thrown instanceof Failure) || !meansNotFound(thrown.details)) throw thrown;
 			if (ifNotFound === 'empty') return undefined;

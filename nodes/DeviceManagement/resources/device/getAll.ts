@@ -8,7 +8,7 @@ import { optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { readSort, sortField } from '../../fields/sort';
 import { DEVICE_LIST } from '../../transport/devices';
-import { fetchItems, limitFields, listOptionFields, readRange } from '../getMany';
+import { fetchItems, limitFields, listOptionFields, readRange } from '../list';
 import type { Operation } from '../operation';
 
 const WORDS = { items: 'devices', order: 'creation time and ID' };

@@ -2,7 +2,7 @@
  * Signs in with login name and password. It sends one request, and looks for the token in the response. The account remembers a refused
  * login. It doesn't retry, write to n8n's store or decide when to sign in.
  */
-import { judge } from '../../core/answer';
+import { payloadOf } from '../../core/response';
 import { type Asked, failureOf } from '../../core/errors/failureOf';
 import { hasMark, RESPONSES, rowOf } from '../../core/errors/table';
 import { Failure, type FailureDetails, outcomeOf } from '../../core/failure';
@@ -29,7 +29,7 @@ export async function signIn(credential: Credential, send: Send): Promise<string
 		skipCertificateCheck: stored.allowUnauthorizedCerts,
 		timeoutMs: SIGN_IN_TIMEOUT_MS,
 	} as const;
-	const ask = async () => tokenIn(judge(await exchange(send, login, asked), asked, true), stored.tokenPath, asked);
+	const ask = async () => tokenIn(payloadOf(await exchange(send, login, asked), asked, true), stored.tokenPath, asked);
 	const outcome = await outcomeOf(ask());
 	if ('value' in outcome) return outcome.value;
 	const { failure, details } = outcome;
@@ -81,8 +81,8 @@ function keysOf(response: unknown, redact: Redact): string {
 
 /** Whether a response refuses the login. Not if there is none, or if the platform has trouble. */
 function isRefusal({ code, httpStatus = 500, temporary }: FailureDetails): boolean {
-	const hasTrouble = httpStatus >= 500 || code === -1 || code === 10002;
-	return temporary !== true && ((code !== undefined && hasMark(rowOf(code), 'barred')) || !hasTrouble);
+	const ofCode = (mark: 'barred' | 'doubt') => code !== undefined && hasMark(rowOf(code), mark);
+	return temporary !== true && (ofCode('barred') || (httpStatus < 500 && !ofCode('doubt')));
 }
 
 /** Only a limit or an unreachable platform is tried again. After any other failure, another sign-in may lock the account. */

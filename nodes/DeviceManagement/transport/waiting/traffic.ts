@@ -109,8 +109,7 @@ export class Traffic {
 		if (endsAt - (this.refusedSince ?? Infinity) <= LONGEST_WAIT_MS) return;
 		const httpStatus = failure?.details.httpStatus;
 		const retryAfterMs = endsAt - currentClock().now();
-		const remedy =
-			"Run the workflow again after that. If this happens often, lower 'Parallel Requests' under 'Options'.";
+		const remedy = "Try again after that. If this happens often, lower 'Parallel Requests' under 'Options'.";
 		const message = `The platform accepts no requests for ${timeInWords(retryAfterMs)} (HTTP ${httpStatus})`;
 		throw new Failure({ kind: 'status', cause: 'platform', httpStatus, retryAfterMs, message, remedy });
 	}

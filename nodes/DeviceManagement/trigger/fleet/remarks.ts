@@ -1,11 +1,11 @@
-import type { Failure } from '../core/failure';
-import { LIST_CAP, type Listing } from '../core/paging/list';
-import { cleanText } from '../core/redaction';
-import { isFiltered, type TriggerParameters } from './form';
-import { findMistake } from './mistakes';
-import type { Entry, StepOptions } from './step';
-import { recall } from './values';
-import { wordsFor } from './watched';
+import type { Failure } from '../../core/failure';
+import { LIST_CAP, type Listing } from '../../core/paging/list';
+import { cleanText } from '../../core/redaction';
+import { isFiltered, type TriggerParameters } from '../form/form';
+import { findMistake } from '../changes/mistakes';
+import type { Entry, StepOptions } from '../changes/step';
+import { recall } from '../changes/values';
+import { wordsFor } from '../changes/watched';
 
 /** Returns what the log says of a list: what hides events or makes them late, and words in the form that no device has. */
 export function remarksOn(

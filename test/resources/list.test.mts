@@ -1,5 +1,5 @@
 import type { Listing } from '../../nodes/DeviceManagement/core/paging/list.ts';
-import { listOptionFields, remarkOn } from '../../nodes/DeviceManagement/resources/getMany.ts';
+import { listOptionFields, remarkOn } from '../../nodes/DeviceManagement/resources/list.ts';
 
 const steady = { items: ['a', 'b'], settled: true, reportedTotal: 2 };
 const unsettled = { ...steady, items: ['a', 'b', 'c'], settled: false };

@@ -4,20 +4,20 @@
  */
 import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
-import { type Failure, inputFailure } from '../core/failure';
-import { asNodeError, withoutAuthorization } from '../nodeError';
-import type { Credential } from '../transport/auth/credential';
-import { loadCredential, openPlatform } from '../transport/platform';
-import { currentClock } from '../transport/waiting/clock';
-import { observe } from './fleet';
-import { readTriggerParameters, type TriggerParameters } from './form';
+import { type Failure, inputFailure } from '../../core/failure';
+import { asNodeError, withoutAuthorization } from '../../nodeError';
+import type { Credential } from '../../transport/auth/credential';
+import { loadCredential, openPlatform } from '../../transport/platform';
+import { currentClock } from '../../transport/waiting/clock';
+import { observe } from '../fleet/fleet';
+import { readTriggerParameters, type TriggerParameters } from '../form/form';
 import { type Host, hostOf } from './host';
 import { itemsOf } from './items';
 import { carriedFrom, carryOn, decodedIn, memoryOf, type NodeMemory, refuseUnstable } from './memory';
 import { noteOutage, tooLate } from './outage';
-import { encodeState, type State } from './state';
+import { encodeState, type State } from '../changes/state';
 import { fetchTestEvents } from './testEvent';
-import { digestOf } from './values';
+import { digestOf } from '../changes/values';
 
 type Output = INodeExecutionData[][] | null;
 

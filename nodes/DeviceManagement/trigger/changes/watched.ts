@@ -2,9 +2,9 @@
  * The table of the fields whose changes the trigger reports. Their events, the choices of a rule, the subtitle and the values of a
  * removed device derive from it, so a new kind of change is one entry. It doesn't keep or compare the values: see values.ts and step.ts.
  */
-import { type Device, nameOf } from '../core/device';
-import { isRecord, type JsonValue } from '../core/json';
-import { idOf } from '../core/record';
+import { type Device, nameOf } from '../../core/device';
+import { isRecord, type JsonValue } from '../../core/json';
+import { idOf } from '../../core/record';
 
 interface FieldKind {
 	readonly name: string;

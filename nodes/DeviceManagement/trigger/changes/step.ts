@@ -2,8 +2,8 @@
  * What a poll makes of one device: from what is remembered of it and its record now, the events and what to remember next. It
  * doesn't know other devices, the platform or n8n.
  */
-import type { Device } from '../core/device';
-import type { OwnFilters } from '../core/ownFilters';
+import type { Device } from '../../core/device';
+import type { OwnFilters } from '../../core/ownFilters';
 import { type Change, changedEvent, createdEvent, type DeviceEvent } from './events';
 import { asksForState, bridgeGap, type ChangeRule, isAlike, isAskedFor, isGap, leadsToRule } from './rules';
 import { isDate, isOlder, type Kept, keepValue } from './values';

@@ -5,15 +5,15 @@
 import type { INodeProperties, IPollFunctions, NodeHint } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import { inputFailure } from '../core/failure';
-import { asGiven, choiceField, EXISTS, numberField, textField } from '../fields/formFields';
-import { filtersField, readFilters } from '../fields/filters';
-import { optionFields, optionNames, optionsField, readSettings } from '../fields/options';
-import { outputFields, readOutputMode } from '../fields/output';
-import { check, checkNumber, oneOf, type ReadParameter, textSchema } from '../fields/check';
+import { inputFailure } from '../../core/failure';
+import { asGiven, choiceField, EXISTS, numberField, textField } from '../../fields/formFields';
+import { filtersField, readFilters } from '../../fields/filters';
+import { optionFields, optionNames, optionsField, readSettings } from '../../fields/options';
+import { outputFields, readOutputMode } from '../../fields/output';
+import { check, checkChoice, checkNumber, type ReadParameter, textSchema } from '../../fields/check';
 import { conditionsField, readRules, refuseUnwatched } from './ruleForm';
-import { isForState } from './rules';
-import { type EventName, EVENTS, isUpdateTime, watchedFields } from './watched';
+import { isForState } from '../changes/rules';
+import { type EventName, EVENTS, isUpdateTime, watchedFields } from '../changes/watched';
 
 export type TriggerParameters = Readonly<ReturnType<typeof readTriggerParameters>>;
 
@@ -27,20 +27,25 @@ const forAtLeastField = numberField('For At Least (Minutes)', 'forAtLeast', [0, 
 	description: 'How long a change must last before n8n reports it. If it reverts earlier, nothing is reported.',
 });
 
-const EMIT = [
+const EMIT = choiceField('Items per Poll', 'emit', 'perDevice', 'How to group the events of a poll', [
 	{ name: 'One Item per Event', value: 'perDevice' },
-	{ name: 'One Item per Poll', value: 'perPoll', description: 'One item lists all events, for example for one email' },
-] as const;
+	{
+		name: 'One Item per Poll',
+		value: 'perPoll',
+		description: 'One item lists all events, for example for one email',
+	},
+]);
 
 const FIRST_POLL_WORDS = 'What to do on the first poll, and after you change what is watched';
-const FIRST_POLL = [
-	{ name: 'Only Record the Current State', value: 'remember', description: 'Report changes from then on' },
+const ONLY_RECORD = 'Only Record the Current State';
+const FIRST_POLL = choiceField('First Poll', 'firstPoll', 'remember', FIRST_POLL_WORDS, [
+	{ name: ONLY_RECORD, value: 'remember', description: 'Report changes from then on' },
 	{
 		name: 'Report Matching Devices',
 		value: 'report',
 		description: "Also report devices that already match a condition with only 'To' set",
 	},
-] as const;
+]);
 
 const RECORDS_FIRST =
 	"The first poll only records the current state. To include devices that are already offline, set 'First Poll' under 'Options'.";
@@ -73,11 +78,7 @@ export const triggerFields: INodeProperties[] = [
 	...asGiven({ ...attributesField, displayOptions: { show: { '/attributes': [EXISTS] } } }),
 	...asGiven({ ...filtersField, options: watchedFilters }),
 	...outputFields,
-	...optionsField([
-		choiceField('First Poll', 'firstPoll', FIRST_POLL, 'remember', FIRST_POLL_WORDS),
-		choiceField('Items per Poll', 'emit', EMIT, 'perDevice', 'How to group the events of a poll'),
-		optionFields.pageSize,
-	]),
+	...optionsField([FIRST_POLL, EMIT, optionFields.pageSize]),
 ];
 
 const OPTION_NAMES = optionNames(triggerFields);
@@ -100,9 +101,9 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 	const { options, ...settings } = readSettings(read, OPTION_NAMES);
 	refuseUnwatched(rules, fields);
 	const { own, ...criteria } = readFilters(read);
-	const reportsFirst = check(oneOf(FIRST_POLL).default('remember'), options['firstPoll'], 'First Poll') === 'report';
+	const reportsFirst = checkChoice(options['firstPoll'], FIRST_POLL) === 'report';
 	if (reportsFirst && !rules.some(isForState)) {
-		const remedy = `Add one, or set 'First Poll' to '${FIRST_POLL[0].name}'.`;
+		const remedy = `Add one, or set 'First Poll' to '${ONLY_RECORD}'.`;
 		throw inputFailure("'First Poll' needs a condition with only 'To' set", remedy);
 	}
 	return {
@@ -116,7 +117,7 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 		output: readOutputMode(read),
 		settings,
 		holdSeconds: minutes * 60,
-		emit: check(oneOf(EMIT).default('perDevice'), options['emit'], 'Items per Poll'),
+		emit: checkChoice(options['emit'], EMIT),
 	};
 }
 

@@ -2,7 +2,7 @@
  * Which changes the conditions of the form let pass. Only {@link isMet} compares a condition with a value. It doesn't read the form
  * (ruleForm.ts), and doesn't decide how long a value must last (step.ts).
  */
-import { isRecord } from '../core/json';
+import { isRecord } from '../../core/json';
 import type { Change } from './events';
 import { isSame, keep, type Kept, partOf, textOf } from './values';
 

@@ -1,10 +1,10 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import type { Device } from '../core/device';
-import { shapeDevice } from '../core/shape';
-import { currentClock } from '../transport/waiting/clock';
-import type { DeviceEvent } from './events';
-import type { TriggerParameters } from './form';
+import type { Device } from '../../core/device';
+import { shapeDevice } from '../../core/shape';
+import { currentClock } from '../../transport/waiting/clock';
+import type { DeviceEvent } from '../changes/events';
+import type { TriggerParameters } from '../form/form';
 
 /**
  * Returns the items of events, in the form's output: one for each, or one for all.

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { z } from 'zod/v4';
 
 import { deviceSchema } from '../../nodes/DeviceManagement/core/device.ts';
-import { checkPayload, judge, type RawResponse } from '../../nodes/DeviceManagement/core/answer.ts';
+import { checkPayload, payloadOf, type RawResponse } from '../../nodes/DeviceManagement/core/response.ts';
 import type { Asked } from '../../nodes/DeviceManagement/core/errors/failureOf.ts';
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
-import { pageSchema } from '../../nodes/DeviceManagement/core/record.ts';
+import { pageSchema } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { redactor } from '../../nodes/DeviceManagement/core/redaction.ts';
 import { runs } from '../../testbed/runs.mts';
 
@@ -20,7 +20,7 @@ const answer = (body: string | Uint8Array, extra: Partial<RawResponse> = {}): Ra
 
 /** Returns the payload, or throws as a request does. */
 function read(body: string | Uint8Array, extra: Partial<RawResponse> = {}, asked: Partial<Asked> = {}): unknown {
-	return judge(answer(body, extra), { words: 'list', mayChange: false, redact, ...asked });
+	return payloadOf(answer(body, extra), { words: 'list', mayChange: false, redact, ...asked });
 }
 const WRITE = { words: 'apiRequestWithBody', mayChange: true } as const;
 

@@ -2,15 +2,15 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import type { Device } from '../core/device';
-import { inputFailure } from '../core/failure';
-import { isRecord } from '../core/json';
-import { checkEntries, chosenValue, givenTextSchema, type ReadParameter, textSchema } from '../fields/check';
-import { choiceField, entriesField, EXISTS, pickedFields, textField } from '../fields/formFields';
-import { type Choice, listOf, statusChoice } from '../listSearch/choices';
-import { type ChangeRule, numberOf, shownText } from './rules';
-import { keepValue } from './values';
-import { FIELDS, type WatchedField } from './watched';
+import type { Device } from '../../core/device';
+import { inputFailure } from '../../core/failure';
+import { isRecord } from '../../core/json';
+import { checkEntries, chosenValue, givenTextSchema, type ReadParameter, textSchema } from '../../fields/check';
+import { choiceField, entriesField, EXISTS, pickedFields, textField } from '../../fields/formFields';
+import { type Choice, listOf, statusChoice } from '../../listSearch/choices';
+import { type ChangeRule, numberOf, shownText } from '../changes/rules';
+import { keepValue } from '../changes/values';
+import { FIELDS, type WatchedField } from '../changes/watched';
 
 const FIELD_CHOICES = FIELDS.map(({ name, label }) => ({ name: label, value: name }));
 const WITH_KEYS = FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name);
@@ -35,7 +35,7 @@ export const conditionsField = entriesField(
 	},
 	{ displayName: 'Condition', name: 'rule' },
 	[
-		choiceField('Field', 'field', FIELD_CHOICES, 'onlineStatus', 'Field to check'),
+		choiceField('Field', 'field', 'onlineStatus', 'Field to check', FIELD_CHOICES),
 		...inRule(textField('Attribute', 'attribute', 'battery', 'Name of the attribute'), 'searchAttributes', {
 			field: WITH_KEYS,
 		}),

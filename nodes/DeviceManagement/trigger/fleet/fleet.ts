@@ -2,22 +2,21 @@
  * Reads the devices that match the filters, and compares each with what is remembered of it (step.ts). A device that a complete list
  * lacks is requested by its serial number (removal.ts). New and edited devices alone need no whole list (newest.ts).
  */
-import { type Device, serialNumberOf } from '../core/device';
-import { checkerOf } from '../core/ownFilters';
-import { readList } from '../core/paging/list';
-import { DEVICE_LIST } from '../transport/devices';
-import { pageSource } from '../transport/pagedList';
-import type { Platform } from '../transport/platform';
-import { currentClock } from '../transport/waiting/clock';
-import type { DeviceEvent } from './events';
-import type { TriggerParameters } from './form';
-import type { NodeMemory } from './memory';
-import { type Compared, readNewest } from './newest';
+import { type Device, serialNumberOf } from '../../core/device';
+import { checkerOf } from '../../core/ownFilters';
+import { readList } from '../../core/paging/list';
+import { DEVICE_LIST } from '../../transport/devices';
+import { pageSource } from '../../transport/pagedList';
+import type { Platform } from '../../transport/platform';
+import { currentClock } from '../../transport/waiting/clock';
+import type { DeviceEvent } from '../changes/events';
+import type { TriggerParameters } from '../form/form';
+import { type Compared, type LastList, readNewest } from './newest';
 import { remarksOn } from './remarks';
 import { checkMissing, type Fate } from './removal';
-import type { State } from './state';
-import { step, type StepOptions } from './step';
-import { isDate } from './values';
+import type { State } from '../changes/state';
+import { step, type StepOptions } from '../changes/step';
+import { isDate } from '../changes/values';
 
 /** A day in milliseconds: time zones differ by less. */
 const DAY_MS = 86_400_000;
@@ -26,14 +25,14 @@ const DAY_MS = 86_400_000;
 interface Observation extends Pick<State, 'devices' | 'newest' | 'since'> {
 	readonly events: readonly DeviceEvent[];
 	/** Without remarks, those of the last poll hold. */
-	readonly found: Pick<NodeMemory, 'lastList'> & Partial<Pick<NodeMemory, 'remarks'>>;
+	readonly found: { readonly lastList: LastList | undefined; readonly remarks?: readonly string[] };
 }
 
 /** @returns in the `devices` the same map if nothing changed */
 export async function observe(
 	platform: Platform,
 	state: State,
-	parameters: TriggerParameters & Pick<StepOptions, 'now' | 'isFirstOfProcess'> & Pick<NodeMemory, 'lastList'>,
+	parameters: TriggerParameters & Pick<StepOptions, 'now' | 'isFirstOfProcess'> & { lastList?: LastList | undefined },
 ): Promise<Observation> {
 	const { number, since, devices: known } = state;
 	const options = { ...parameters, number, since, isFirstList: known.size === 0 };

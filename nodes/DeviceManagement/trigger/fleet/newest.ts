@@ -2,18 +2,18 @@
  * Looks for new and edited devices in one small request for each of their times. What it can't show is late by an hour at most, and not
  * lost: then the whole list is read, which is always right. It is also read whenever these pages leave a doubt.
  */
-import type { Device } from '../core/device';
-import type { JsonValue } from '../core/json';
-import { mayRefuseSizeOrSort } from '../core/paging/refusal';
-import { fetchFirst } from '../core/paging/firstPage';
-import { DEVICE_LIST } from '../transport/devices';
-import { pageSource } from '../transport/pagedList';
-import type { Platform } from '../transport/platform';
-import { currentClock } from '../transport/waiting/clock';
-import type { TriggerParameters } from './form';
-import type { Entry, Step } from './step';
-import { isDate } from './values';
-import type { EventName } from './watched';
+import type { Device } from '../../core/device';
+import type { JsonValue } from '../../core/json';
+import { mayRefuseSizeOrSort } from '../../core/paging/refusal';
+import { fetchFirst } from '../../core/paging/firstPage';
+import { DEVICE_LIST } from '../../transport/devices';
+import { pageSource } from '../../transport/pagedList';
+import type { Platform } from '../../transport/platform';
+import { currentClock } from '../../transport/waiting/clock';
+import type { TriggerParameters } from '../form/form';
+import type { Entry, Step } from '../changes/step';
+import { isDate } from '../changes/values';
+import type { EventName } from '../changes/watched';
 
 export type Compared = Step & { readonly sn: string; readonly id: JsonValue };
 

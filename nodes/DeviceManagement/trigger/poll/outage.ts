@@ -1,5 +1,5 @@
-import { concernsSignIn, Failure, timeInWords } from '../core/failure';
-import { currentClock } from '../transport/waiting/clock';
+import { concernsSignIn, Failure, timeInWords } from '../../core/failure';
+import { currentClock } from '../../transport/waiting/clock';
 import type { Host } from './host';
 import { decodedIn, type NodeMemory } from './memory';
 

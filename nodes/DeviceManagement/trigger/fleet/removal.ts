@@ -1,13 +1,13 @@
 import pLimit from 'p-limit';
 
-import { isSerialNumber } from '../core/device';
-import { meansNoDevice } from '../core/errors/table';
-import { Failure } from '../core/failure';
-import { fetchDevice } from '../transport/devices';
-import type { Platform } from '../transport/platform';
-import { removedEvent } from './events';
-import type { TriggerParameters } from './form';
-import type { Entry, Step, StepOptions } from './step';
+import { isSerialNumber } from '../../core/device';
+import { meansNoDevice } from '../../core/errors/table';
+import { Failure } from '../../core/failure';
+import { fetchDevice } from '../../transport/devices';
+import type { Platform } from '../../transport/platform';
+import { removedEvent } from '../changes/events';
+import type { TriggerParameters } from '../form/form';
+import type { Entry, Step, StepOptions } from '../changes/step';
 
 const MAX_PER_POLL = 100;
 /** Longest wait for one of them, so that a poll ends in time. The next poll asks again. */

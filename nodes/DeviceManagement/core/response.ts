@@ -45,7 +45,7 @@ const envelopeSchema = z.looseObject({
  * @throws Failure `refused` for a code other than 0, `status` for an error status without an envelope, `response` for anything else; with
  * `withoutData` after an empty HTTP 204
  */
-export function judge(response: RawResponse, asked: Asked, isLogin = false): unknown {
+export function payloadOf(response: RawResponse, asked: Asked, isLogin = false): unknown {
 	const { status, body, retryAfterMs, redirectOrigin } = response;
 	const isOk = status >= 200 && status <= 299;
 	if (isOk && body.byteLength === 0 && asked.mayChange) return undefined;

@@ -1,10 +1,10 @@
 import type { IPollFunctions } from 'n8n-workflow';
 
-import { inputFailure } from '../core/failure';
-import { remember } from '../core/remember';
-import type { LastList } from './newest';
-import { decodeState, type State } from './state';
-import { digestOf } from './values';
+import { inputFailure } from '../../core/failure';
+import { remember } from '../../core/remember';
+import type { LastList } from '../fleet/newest';
+import { decodeState, type State } from '../changes/state';
+import { digestOf } from '../changes/values';
 
 /** What a process remembers of a trigger node between polls. It may be lost at any time, so a poll must work without it. */
 export interface NodeMemory {

@@ -1,19 +1,18 @@
-import { type Device, serialNumberOf } from '../core/device';
-import { inputFailure } from '../core/failure';
-import type { JsonValue } from '../core/json';
-import { checkerOf } from '../core/ownFilters';
-import { readList } from '../core/paging/list';
-import { mayRefuseSizeOrSort } from '../core/paging/refusal';
-import { parseJson } from '../fields/check';
-import { DEVICE_LIST } from '../transport/devices';
-import { pageSource } from '../transport/pagedList';
-import type { Platform } from '../transport/platform';
-import { changedEvent, createdEvent, type DeviceEvent, removedEvent } from './events';
-import { isFiltered, type TriggerParameters } from './form';
-import { findMistake } from './mistakes';
-import { type ChangeRule, isMet, rulesFor } from './rules';
-import { keep, keepValue } from './values';
-import { valueOf, type WatchedField } from './watched';
+import { type Device, serialNumberOf } from '../../core/device';
+import { inputFailure } from '../../core/failure';
+import { type JsonValue, parseJson } from '../../core/json';
+import { checkerOf } from '../../core/ownFilters';
+import { readList } from '../../core/paging/list';
+import { mayRefuseSizeOrSort } from '../../core/paging/refusal';
+import { DEVICE_LIST } from '../../transport/devices';
+import { pageSource } from '../../transport/pagedList';
+import type { Platform } from '../../transport/platform';
+import { changedEvent, createdEvent, type DeviceEvent, removedEvent } from '../changes/events';
+import { isFiltered, type TriggerParameters } from '../form/form';
+import { findMistake } from '../changes/mistakes';
+import { type ChangeRule, isMet, rulesFor } from '../changes/rules';
+import { keep, keepValue } from '../changes/values';
+import { valueOf, type WatchedField } from '../changes/watched';
 
 /** Most devices of a test, and most that are listed to find a value that a condition asks for. */
 const FEW = 3;

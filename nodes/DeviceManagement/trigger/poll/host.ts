@@ -1,7 +1,7 @@
 /** n8n's side of a poll: the time that it may take, and the node's identity, state and log. It doesn't know what the state holds. */
 import type { IPollFunctions } from 'n8n-workflow';
 
-import { CREDENTIAL_TYPE } from '../transport/auth/credential';
+import { CREDENTIAL_TYPE } from '../../transport/auth/credential';
 
 const FIVE_MINUTES_MS = 300_000;
 

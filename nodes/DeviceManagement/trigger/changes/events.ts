@@ -1,5 +1,5 @@
-import { type Device, serialNumberOf } from '../core/device';
-import type { JsonValue } from '../core/json';
+import { type Device, serialNumberOf } from '../../core/device';
+import type { JsonValue } from '../../core/json';
 import { digestOf, type Kept, partOf, recall } from './values';
 import { type EventName, isUpdateTime, valueOf, type WatchedField } from './watched';
 

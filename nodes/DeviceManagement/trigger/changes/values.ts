@@ -1,8 +1,8 @@
 import { createHash } from 'crypto';
 
-import type { Device } from '../core/device';
-import { isRecord, type JsonValue } from '../core/json';
-import { booleanAsNumber } from '../core/ownFilters';
+import type { Device } from '../../core/device';
+import { isRecord, type JsonValue } from '../../core/json';
+import { booleanAsNumber } from '../../core/ownFilters';
 import type { WatchedField } from './watched';
 
 /**

@@ -1,4 +1,4 @@
-/** 'Return All', 'Limit' and the options of every Get Many, and how they fetch the items. */
+/** The form of operations that read a list: 'Return All', 'Limit' and the options, and how they fetch the items. */
 import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
@@ -9,7 +9,7 @@ import { LIST_CAP, type Listing } from '../core/paging/list';
 import { readPart } from '../core/paging/part';
 import { choiceField, numberField } from '../fields/formFields';
 import { FAIL_THE_ITEM, optionFields, type Settings } from '../fields/options';
-import { check, checkNumber, oneOf } from '../fields/check';
+import { check, checkChoice, checkNumber } from '../fields/check';
 import { type PagedEndpoint, pageSource } from '../transport/pagedList';
 import type { Item } from './operation';
 
@@ -43,24 +43,23 @@ const SKIP = numberField('Skip', 'skip', [0, Number.MAX_SAFE_INTEGER], 0, {
 	description: 'How many items to skip, to read a long list in parts',
 });
 
-const IF_CHANGES_LABEL = 'If the List Keeps Changing';
 const WHAT_IF_CHANGES = 'What to do if the list still changes after three attempts';
-const IF_CHANGES = [
+/** Saved workflows have this name, for every list. */
+const IF_CHANGES = choiceField('If the List Keeps Changing', 'ifFleetChanges', 'fail', WHAT_IF_CHANGES, [
 	{ name: 'Fail the Item', value: 'fail', description: FAIL_THE_ITEM },
 	{
 		name: 'Return a Partial List',
 		value: 'return',
 		description: 'Items may be missing. The output panel shows a warning.',
 	},
-] as const;
+]);
 
 /** Returns the options of a list, for {@link optionsField}. */
 export function listOptionFields(words: ListWords): INodeProperties[] {
 	const order = words.order && `. Sort by ${words.order}, both ascending, so that new items come last.`;
 	const displayOptions = { show: { '/returnAll': [true] } };
 	return [
-		// Saved workflows have this name, for every list.
-		{ ...choiceField(IF_CHANGES_LABEL, 'ifFleetChanges', IF_CHANGES, 'fail', WHAT_IF_CHANGES), displayOptions },
+		{ ...IF_CHANGES, displayOptions },
 		...(words.isOfRows === true
 			? [{ ...optionFields.pageSize, displayOptions }]
 			: [optionFields.pageSize, { ...SKIP, description: `${SKIP.description}${order ?? ''}` }]),
@@ -68,7 +67,7 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
 }
 
 export function readIfChanges({ options }: Settings) {
-	return check(oneOf(IF_CHANGES).default('fail'), options['ifFleetChanges'], IF_CHANGES_LABEL);
+	return checkChoice(options[IF_CHANGES.name], IF_CHANGES);
 }
 
 /** Returns 'Return All', 'Limit', and the options of a list. Throws a Failure `input` for an invalid one. */
@@ -120,7 +119,7 @@ export async function fetchItems<T extends object>(
 function unsettled(order: string | undefined, ifChanges: Range['ifChanges']): Failure {
 	const remedies = [
 		order ? "Run the workflow again, or sort by 'Serial Number'." : 'Run the workflow again.',
-		ifChanges && `To accept a partial list, change '${IF_CHANGES_LABEL}'.`,
+		ifChanges && `To accept a partial list, change '${IF_CHANGES.displayName}'.`,
 	].filter(Boolean);
 	return new Failure({ kind: 'paging', cause: 'platform', message: UNSETTLED, remedy: remedies.join(' ') });
 }
