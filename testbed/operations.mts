@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Bench } from './bench.mts';
 
-const marked = { parameter: [{ name: 'mark', value: '={{ $json.mark ?? "" }}' }] };
+const marked = { parameter: [{ name: 'mark', value: '={{ $json.mark ?? "none" }}' }] };
 const request = { resource: 'api', operation: 'request', method: 'GET', query: marked };
 
 /**

@@ -116,7 +116,13 @@ const REFUSED: readonly Row[] = [
 	['The attribute "site" under {} has no value', 'Attributes', attribute('site', ' '), attribute('site', NOTHING)],
 	['The value of the attribute "site" under {} contains a comma', 'Attributes', attribute('site', 'a,b')],
 	['A parameter under {} has no name', 'Query Parameters', parameter(' '), sent('')],
-	['The parameter "x" under {} has no value', 'Query Parameters', parameter('x', null), sent('x', null)],
+	[
+		'The parameter "x" under {} has no value',
+		'Query Parameters',
+		...['', ' ', null].map((value) => parameter('x', value)),
+		sent('x', null),
+	],
+	["{} under 'Filters' contains a line break or a tab", 'Name', ...['a\nb', 'a\tb'].map(filter('name'))],
 	...['__proto__', 'constructor', 'prototype'].map((name): Row => {
 		return [`A parameter under {} can't have the name "${name}"`, 'Query Parameters', parameter(name), sent(name)];
 	}),

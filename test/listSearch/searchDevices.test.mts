@@ -123,6 +123,13 @@ describe('with a filter', () => {
 		expect(lists().map(({ query }) => query)).toEqual([{ size: '50', name: 'warehouse HAMBURG' }, { size: '1000' }]);
 	});
 
+	test('a platform that ignores the text shows lines with it first', async () => {
+		bench.platform.settings.beforeAnswer = ({ query }) => void delete query['name'];
+		const { sn } = bench.fleet.at(120);
+		expect(await scroll(sn.slice(0, -1))).toEqual(serialNumbers().filter((other) => other.startsWith(sn.slice(0, -1))));
+		expect(await valuesOf('in no line')).toEqual(await valuesOf());
+	});
+
 	test('a platform that refuses part of a serial number still shows the list', async () => {
 		for (const fault of [{ code: 10001, details: ['sn'] }, { code: 14103 }, { status: 404 }]) {
 			answerReads(fault);

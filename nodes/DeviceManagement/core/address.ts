@@ -3,6 +3,7 @@
  * fields/, and n8n encodes them.
  */
 import { inputFailure } from './failure';
+import { checkText, trimmed } from './text';
 
 /** Query parameters, not percent-encoded. A list is a repeated parameter. */
 export type Query = Record<string, string | string[]>;
@@ -19,7 +20,7 @@ export interface ListCriteria {
  * @throws Failure `input` for a serial number that is empty, or that would lead to another path when a server decodes it
  */
 export function devicePath(serialNumber: string): string {
-	const sn = checkText(serialNumber.trim(), "'Device'");
+	const sn = checkText(trimmed(serialNumber), "'Device'");
 	if (sn === '') {
 		throw inputFailure("The serial number in 'Device' is empty", 'Enter a serial number, or check the expression.');
 	}
@@ -32,7 +33,7 @@ export function devicePath(serialNumber: string): string {
  * @throws Failure `input` unless it begins with /api and has no query and no segment '.' or '..', encoded or not
  */
 export function apiPath(entered: string): string {
-	const path = entered.trim();
+	const path = trimmed(entered);
 	const refuse = (what: string, remedy: string) => inputFailure(`'Path' ${what}`, remedy);
 	if (!/^\/api(\/|$)/.test(path)) {
 		throw refuse("doesn't start with /api", 'Enter a path like /api/model/list.');
@@ -67,11 +68,4 @@ const ENCODED = /%[0-7][0-9a-f]/i;
 /** Whether a segment is '.' or '..'. Some servers treat a backslash as a slash, or cut a segment at ; ? or #. */
 function goesUp(decoded: string): boolean {
 	return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}([;?#]|$)/.test(segment));
-}
-
-/** Returns a text that can be percent-encoded. Throws a Failure `input` for half a character, which is left when text is cut. */
-export function checkText(text: string, what: string): string {
-	if (text.isWellFormed()) return text;
-	const message = `The text of ${what} is cut in the middle of a character`;
-	throw inputFailure(message, 'Check the expression that cuts the text.');
 }

@@ -55,13 +55,6 @@ export function attempt<T>(run: () => T): { value: T } | undefined {
 	}
 }
 
-/** Returns the different texts and how often each occurs, the most frequent first. */
-export function countTexts(texts: Iterable<string>): Array<[text: string, count: number]> {
-	const counts = new Map<string, number>();
-	for (const text of texts) if (text) counts.set(text, (counts.get(text) ?? 0) + 1);
-	return [...counts].sort(([one, many], [other, more]) => more - many || (one < other ? -1 : 1));
-}
-
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPENING = [0x5b, 0x7b];

@@ -1,6 +1,6 @@
 import type { Device } from './device';
 import { isRecord, type JsonValue } from './json';
-import { cleanText } from './redaction';
+import { cleanText, comparable } from './text';
 
 /** Filters that the node checks itself, because a platform may ignore a filter, or compare it as something else. */
 export interface OwnFilters {
@@ -46,10 +46,4 @@ export function statusText(value: unknown): string | undefined {
 /** Returns the text of a status: some platforms send a boolean. */
 export function booleanAsNumber(text: string): string {
 	return text === 'true' ? '1' : text === 'false' ? '0' : text;
-}
-
-/** Returns the text of a value that is compared; undefined if it has none. */
-export function comparable(value: unknown): string | undefined {
-	const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
-	return isPlain ? String(value).normalize().trim().toLowerCase() : undefined;
 }

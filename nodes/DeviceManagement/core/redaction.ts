@@ -1,22 +1,12 @@
+import { cleanText, LONGEST_INPUT, UNSEEN } from './text';
+
 const REDACTED = '•••';
-const LONGEST_TEXT = 300;
-/** Longer texts are cut before the search for secrets. */
-const LONGEST_INPUT = 2_000;
 /** Shorter secrets aren't searched for in hex and base64: a few characters may be part of a word. */
 const SHORTEST_IN_BYTES = 5;
 /** Most characters that stand for one character of a secret at the end of a cut text: `%E2%82%AC` for € in a URL. */
 const LONGEST_FORM = 9;
 /** Most ways to decode a text, by one encoding after another. */
 const MOST_VIEWS = 60;
-
-/** They could change a log or turn text around. */
-const UNSEEN = /[\p{Cc}\p{Bidi_Control}]+/gu;
-
-/** Returns text from outside, such as a name, for a message or a log: without control characters, at most 300 characters long. */
-export function cleanText(text: string): string {
-	const clean = text.slice(0, LONGEST_INPUT).replace(UNSEEN, ' ').trim();
-	return (clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT)}…` : clean).toWellFormed();
-}
 
 /** Returns text as {@link cleanText} does, and without secrets. */
 export type Redact = (text: string) => string;

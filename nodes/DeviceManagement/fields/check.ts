@@ -7,7 +7,7 @@ import { z } from 'zod/v4';
 
 import { type Failure, inputFailure } from '../core/failure';
 import { attempt, describeValue, isPlainObject, isRecord, keepsDigits, parseJson } from '../core/json';
-import { checkText } from '../core/address';
+import { checkText, trimmed } from '../core/text';
 
 /** Returns a parameter of the node for one input item or one poll; `fallback` if it is missing. The options are n8n's. */
 export type ReadParameter = (name: string, fallback?: unknown, options?: IGetNodeParameterOptions) => unknown;
@@ -67,7 +67,7 @@ const orNull = (value: unknown) => value ?? null;
 export function checkNumber(value: unknown, field: NumberField, remedy = ENTER_WITHIN_LIMITS): number {
 	if (value === undefined) return field.default;
 	const { minValue, maxValue } = field.typeOptions;
-	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+	const number = typeof value === 'string' && trimmed(value) !== '' ? Number(trimmed(value)) : value;
 	if (typeof number === 'number' && Number.isSafeInteger(number) && number >= minValue && number <= maxValue) {
 		return number;
 	}
@@ -131,7 +131,7 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T
 
 /** Checks and returns a field name or an attribute's key. The API splits them at commas, and filters also at spaces. */
 export function checkName(entered: string, what: string, mayHaveSpaces = false): string {
-	const name = entered.trim();
+	const name = trimmed(entered);
 	if (name === '') throw inputFailure(`${what.replace('a', 'A')} is empty`, 'Fill it in, or remove the entry.');
 	if ((mayHaveSpaces ? /,/ : /[\s,]/).test(name)) {
 		throw inputFailure(`"${name}", ${what}, contains a space or a comma`, 'Enter one name per entry.');

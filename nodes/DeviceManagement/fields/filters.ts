@@ -8,9 +8,10 @@ import { z } from 'zod/v4';
 import { type Failure, inputFailure } from '../core/failure';
 import { DEEPEST_NESTING, isPlainObject, nestsDeeperThan, parseJson } from '../core/json';
 import { type OwnFilters, statusText } from '../core/ownFilters';
-import { checkText, type ListCriteria, type Query } from '../core/address';
+import type { ListCriteria, Query } from '../core/address';
+import { checkText, textsIn, trimmed } from '../core/text';
 import { entriesField, EXISTS, numberField, pickedFields, textField } from './formFields';
-import { addParameter, checkQueryParameters, queryParametersField } from './queryParameters';
+import { addParameter, checkQueryParameters, parameterWithoutValue, queryParametersField } from './queryParameters';
 import {
 	check,
 	checkCollection,
@@ -102,13 +103,13 @@ export function readFilters(read: ReadParameter, byAgent = false): ListCriteria 
 	if (onlineStatus === undefined && group === undefined) return { body, query };
 	const own = {
 		...(onlineStatus !== undefined && { onlineStatus: checkNumber(statusText(onlineStatus) ?? '', ONLINE_STATUS) }),
-		...(group !== undefined && { group: checkText(check(textSchema, group, 'Group'), "'Group'").trim() }),
+		...(group !== undefined && { group: trimmed(checkText(check(textSchema, group, 'Group'), "'Group'")) }),
 	};
 	return { body, query, own };
 }
 
 function readQuery(filters: Record<string, unknown>, byAgent: boolean): Query {
-	const name = check(textSchema, filters['name'], 'Name').trim();
+	const name = trimmed(check(textSchema, filters['name'], 'Name'));
 	const tags = readTags(filters['tags']);
 	const entriesOf = <T extends { value: string }>(value: unknown, label: string, checkAll: (value: unknown) => T[]) => {
 		if (value === undefined) return [];
@@ -119,6 +120,8 @@ function readQuery(filters: Record<string, unknown>, byAgent: boolean): Query {
 	const attributes = entriesOf(filters['attributes'], 'Attributes', checkAttributes);
 	const parameters = entriesOf(filters['query'], 'Query Parameters', checkQueryParameters);
 	const query: Query = {};
+	if (/[\n\r\t]/.test(name))
+		throw inputFailure("'Name' under 'Filters' contains a line break or a tab", 'Enter one text.');
 	if (name !== '') query['name'] = checkText(name, "'Name'");
 	if (tags !== '') query['tags'] = checkText(tags, "'Tags'");
 	if (attributes.length > 0) query['attributes'] = attributes.map(attributePair).join(',');
@@ -127,13 +130,14 @@ function readQuery(filters: Record<string, unknown>, byAgent: boolean): Query {
 			const remedy = 'Remove it. The node requests the pages itself.';
 			throw inputFailure(`'Query Parameters' can't contain "${parameter.name}"`, remedy);
 		}
+		if (isBlank(parameter.value)) throw parameterWithoutValue(parameter.name);
 		addParameter(query, parameter);
 	}
 	return query;
 }
 
 function isBlank(value: unknown): boolean {
-	return typeof value === 'string' && value.trim() === '';
+	return typeof value === 'string' && trimmed(value) === '';
 }
 
 const attributeSchema = z.strictObject({ key: textSchema, value: textSchema });
@@ -159,7 +163,7 @@ function withoutValue(label: string, byAgent: boolean): Failure {
 
 function hasNoValue(value: unknown): boolean {
 	if (value === undefined || value === null) return true;
-	if (typeof value === 'string') return /^[\s,]*$/.test(value);
+	if (typeof value === 'string') return /^[\s\p{Cf},]*$/u.test(value);
 	return Array.isArray(value) && (value.length === 0 || [...value].some(hasNoValue));
 }
 
@@ -177,11 +181,10 @@ function readCriteria({ body, compositeStatus }: Record<string, unknown>, byAgen
 /** Returns the tags as text with commas. An expression may return a list. */
 function readTags(given: unknown): string {
 	const tags = Array.isArray(given)
-		? check(z.array(textSchema), given, 'Tags')
-		: check(textSchema, given, 'Tags').split(',');
-	const texts = tags.map((tag) => tag.trim()).filter((tag) => tag !== '');
+		? check(z.array(textSchema), given, 'Tags').map(trimmed)
+		: textsIn(check(textSchema, given, 'Tags'));
 	const broken = tags.find((tag) => tag.includes(','));
-	const text = texts.join(',');
+	const text = tags.filter((tag) => tag !== '').join(',');
 	if (/["[{]/.test(text) && parseJson(`[${text}]`) !== undefined) {
 		throw inputFailure("'Tags' under 'Filters' is JSON text", 'Enter the tags without quotes or brackets.');
 	}
@@ -191,12 +194,12 @@ function readTags(given: unknown): string {
 
 function attributePair({ key, value }: { key: string; value: string }): string {
 	const name = checkName(key, "a name under 'Attributes'");
-	if (value.trim() === '') {
+	if (isBlank(value)) {
 		const remedy = 'Enter a value, or remove the attribute. If it has an expression, check its result.';
 		throw inputFailure(`The attribute "${name}" under 'Attributes' has no value`, remedy);
 	}
 	if (value.includes(',')) {
 		throw inputFailure(`The value of the attribute "${name}" under 'Attributes' contains a comma`, NO_COMMA);
 	}
-	return `${name} ${checkText(value.trim(), `the attribute "${name}"`)}`;
+	return `${name} ${checkText(trimmed(value), `the attribute "${name}"`)}`;
 }

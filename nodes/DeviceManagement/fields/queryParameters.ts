@@ -1,7 +1,8 @@
 import { z } from 'zod/v4';
 
-import { inputFailure } from '../core/failure';
-import { checkText, type Query } from '../core/address';
+import { type Failure, inputFailure } from '../core/failure';
+import type { Query } from '../core/address';
+import { checkText, trimmed } from '../core/text';
 import { check, checkEntries, textSchema } from './check';
 import { entriesField, textField } from './formFields';
 
@@ -20,10 +21,14 @@ export const queryParametersField = entriesField(
  */
 export function checkQueryParameters(value: unknown) {
 	return checkEntries(value, 'parameter', parameterSchema, 'Query Parameters').map(({ name, value: text }) => {
-		if (text !== null) return { name: name.trim(), value: check(textSchema, text, 'Query Parameters').trim() };
-		const remedy = 'Check the expression in this field, or remove the parameter.';
-		throw inputFailure(`The parameter "${name}" under 'Query Parameters' has no value`, remedy);
+		if (text !== null) return { name: trimmed(name), value: trimmed(check(textSchema, text, 'Query Parameters')) };
+		throw parameterWithoutValue(name);
 	});
+}
+
+export function parameterWithoutValue(name: string): Failure {
+	const remedy = 'Check the expression in this field, or remove the parameter.';
+	return inputFailure(`The parameter "${name}" under 'Query Parameters' has no value`, remedy);
 }
 
 const parameterSchema = z.strictObject({ name: textSchema, value: z.unknown().default('') });

@@ -1,5 +1,6 @@
 import { z } from 'zod/v4';
 
+import { trimmed } from '../core/text';
 import { checkEntries, checkName, oneOf, type ReadParameter, textSchema } from './check';
 import { deviceFieldChoices } from './deviceFields';
 import { choiceField, entriesField, textField } from './formFields';
@@ -57,7 +58,7 @@ export function readSort(read: ReadParameter): string[] {
 }
 
 const ruleSchema = z.strictObject({
-	field: z.string().trim().default('createTime'),
+	field: z.string().transform(trimmed).default('createTime'),
 	attribute: textSchema,
 	direction: oneOf(DIRECTIONS).default('desc'),
 });
@@ -65,5 +66,6 @@ const ruleSchema = z.strictObject({
 function sortName(field: string, attribute: string): string {
 	if (field === 'custom') return attribute;
 	if (field !== 'attributes') return field;
-	return attribute.trim() === '' ? '' : `attributes.${attribute.trim()}`;
+	const key = trimmed(attribute);
+	return key === '' ? '' : `attributes.${key}`;
 }

@@ -2,8 +2,8 @@ import type { ILoadOptionsFunctions, INodeListSearchItems, INodeListSearchResult
 
 import type { Device } from '../core/device';
 import { inputFailure } from '../core/failure';
-import { countTexts } from '../core/json';
-import { comparable, groupNamesOf, statusText } from '../core/ownFilters';
+import { comparable, countTexts, trimmed } from '../core/text';
+import { groupNamesOf, statusText } from '../core/ownFilters';
 import type { Page } from '../core/paging/page';
 import { chosenValue } from '../fields/check';
 import { fetchFirstDevices, openDropdown } from './dropdown';
@@ -17,10 +17,10 @@ export type Choice = Readonly<{ value: string; label?: string }>;
  */
 export function listOf(read: (devices: readonly Device[], form: (name: string) => string) => readonly Choice[]) {
 	return async function (this: ILoadOptionsFunctions, filter = ''): Promise<INodeListSearchResult> {
-		const form = (name: string) => String(chosenValue(this.getCurrentNodeParameter(`&${name}`)) ?? '').trim();
+		const form = (name: string) => trimmed(String(chosenValue(this.getCurrentNodeParameter(`&${name}`)) ?? ''));
 		return await openDropdown(this, async (platform) => {
 			const page = await fetchFirstDevices(platform);
-			return { results: valueLines(read(page.content, form), page, filter.trim()) };
+			return { results: valueLines(read(page.content, form), page, trimmed(filter)) };
 		});
 	};
 }

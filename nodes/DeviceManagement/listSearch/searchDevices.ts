@@ -4,7 +4,7 @@ import { z } from 'zod/v4';
 import { type Device, isSerialNumber, nameOf, serialNumberOf } from '../core/device';
 import { Failure } from '../core/failure';
 import { readPart } from '../core/paging/part';
-import { checkText } from '../core/address';
+import { checkText, trimmed } from '../core/text';
 import { fetchDevice } from '../transport/devices';
 import type { Platform } from '../transport/platform';
 import { devicePages, fetchFirstDevices, MOST, openDropdown, SETTINGS } from './dropdown';
@@ -25,7 +25,7 @@ export async function searchDevices(
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
 	const skip = skipSchema.parse(paginationToken);
-	return await openDropdown(this, async (platform) => await searchPage(platform, (filter ?? '').trim(), skip));
+	return await openDropdown(this, async (platform) => await searchPage(platform, trimmed(filter ?? ''), skip));
 }
 
 /** The page token: the number of devices before the page. */
@@ -48,9 +48,11 @@ async function searchPage(platform: Platform, text: string, skip: number): Promi
 	});
 	const others = items.filter((device) => exact === undefined || serialNumberOf(device) !== serialNumberOf(exact));
 	const results = deviceLines(exact === undefined ? others : [exact, ...others]);
-	if (results.length === 0 && isNewSearch) {
-		const { content } = await fetchFirstDevices(platform);
-		return { results: deviceLines(content).filter(({ name }) => name.toLowerCase().includes(text.toLowerCase())) };
+	const hasText = ({ name }: { name: string }) => name.toLowerCase().includes(text.toLowerCase());
+	// A platform may find no part of a serial number, or ignore the filter.
+	if (isNewSearch && exact === undefined && !results.some(hasText)) {
+		const found = deviceLines((await fetchFirstDevices(platform)).content).filter(hasText);
+		if (found.length > 0 || results.length === 0) return { results: found };
 	}
 	const next = skip + PAGE_SIZE;
 	if (items.length < PAGE_SIZE || next >= reportedTotal) return { results };

@@ -126,7 +126,8 @@ function unsettled(order: string | undefined, ifChanges: Range['ifChanges']): Fa
 
 const PARTS_NEED_ID = "Parts may overlap or have gaps. Sort every part by 'ID' last.";
 const UNSETTLED = 'The list kept changing, so some items may be missing';
-const CAPPED = 'The list ends at exactly 10,000 items. If the platform has more, list fewer at a time with filters.';
+export const CAPPED =
+	'The list ends at exactly 10,000 items. If the platform has more, list fewer at a time with filters.';
 
 /** Returns a hint if the list isn't settled, may be capped, or has another number of items than the platform's total; else undefined. */
 export function remarkOn(listing: Listing<unknown>, skip: number, limit = Infinity) {

@@ -84,6 +84,8 @@ describe('the end of a list', () => {
 	test.each([
 		{ hole: 99, said: more, found: 'aba' },
 		{ hole: 100, said: more, found: 'ab' },
+		{ hole: 99, said: { ...more, totalElements: undefined }, found: 'aba' },
+		{ hole: 2, said: { ...more, totalElements: 2 }, found: 'ab' },
 		{ hole: 2, said: { ...more, last: undefined }, found: 'ab' },
 	])(
 		'does not hide items: behind $hole empty pages that say $said, the walk finds $found',

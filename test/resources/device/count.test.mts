@@ -20,6 +20,14 @@ test('sends the filters as Get Many does', async () => {
 	expect(output).toEqual([{ count: 0 }]);
 });
 
+test.each([9_999, 10_000, 10_001])(
+	'a hint says that %s may be a cap, if it is exactly 10,000',
+	async (totalElements) => {
+		const { hints } = await runAlone(count, () => ({ content: [{ id: 'x' }], totalElements }));
+		expect(hints).toEqual(totalElements === 10_000 ? [expect.stringContaining('exactly 10,000')] : []);
+	},
+);
+
 test.each([undefined, '2.5', 0, -1, 2.5])(
 	'makes no count up for a total of %j: the item fails',
 	async (totalElements) => {

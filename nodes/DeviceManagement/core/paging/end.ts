@@ -51,7 +51,8 @@ export class End<T> {
 		if (hasTooMany && (number ?? 0) <= this.lastNumber) throw new RepeatedPage(index);
 		this.lastNumber = number ?? Infinity;
 		const pagesByTotal = Math.ceil(total / pageLength);
-		const saysMore = [last === false, pagesByTotal > index + 1, totalPages > index + 1].filter(Boolean).length;
+		const hasMorePages = totalPages > index + 1;
+		const saysMore = [last === false, pagesByTotal > index + 1, hasMorePages].filter(Boolean).length;
 		// A page that said that it is the last one, and wasn't, makes this field worthless.
 		const saysLast = [last === true && !saidLast, total === read].filter(Boolean).length;
 		this.saidLast ||= last === true;
@@ -60,7 +61,8 @@ export class End<T> {
 		const isShort = content.length < first.content.length;
 		this.mayBeReached = !isRepeated && saysMore === 0 && (saysLast > 0 || isShort);
 		// Hidden items may leave pages empty.
-		if (isEmpty) return saysMore === 0 || this.emptyPages >= (saysMore === 3 ? 100 : 2);
+		const mayHide = last === false && hasMorePages && read !== this.total;
+		if (isEmpty) return saysMore === 0 || this.emptyPages >= (mayHide ? 100 : 2);
 		// A short page may lack hidden items, so one field must say that it is the last one. A full page is the last one only if both say so.
 		return this.mayBeReached && saysLast > (isShort ? 0 : 1);
 	}

@@ -1,8 +1,9 @@
+import { LIST_CAP } from '../../core/paging/list';
 import { asGiven } from '../../fields/formFields';
 import { filtersField, readFilters } from '../../fields/filters';
 import { optionsField } from '../../fields/options';
 import { countDevices, DEVICE_LIST } from '../../transport/devices';
-import { fetchItems } from '../list';
+import { CAPPED, fetchItems } from '../list';
 import type { Operation } from '../operation';
 
 /** Device: Count (sections 1.2 and 4.1 of the API document). */
@@ -13,9 +14,13 @@ export const count: Operation = {
 	fields: [...asGiven(filtersField), ...optionsField()],
 
 	async run(item) {
-		const { platform, byAgent, read, settings } = item;
+		const { platform, byAgent, hint, read, settings } = item;
 		const { own, ...criteria } = readFilters(read, byAgent);
-		if (own === undefined) return [{ count: await countDevices(platform, criteria, settings) }];
+		if (own === undefined) {
+			const total = await countDevices(platform, criteria, settings);
+			if (total === LIST_CAP) hint(CAPPED);
+			return [{ count: total }];
+		}
 		const endpoint = { ...DEVICE_LIST, ...criteria, words: 'count' } as const;
 		return [{ count: (await fetchItems(item, endpoint, { skip: 0 }, {}, () => ({}), own)).length }];
 	},

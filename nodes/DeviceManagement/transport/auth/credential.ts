@@ -9,6 +9,7 @@ import { parseBaseUrl } from '../../core/baseUrl';
 import { inputFailure } from '../../core/failure';
 import { keepsDigits } from '../../core/json';
 import { redactor } from '../../core/redaction';
+import { trimmed } from '../../core/text';
 import { AUTHENTICATION, fields, KEY_PLACES, PASSWORD_FORMATS, SECRETS, valueIn } from './credentialForm';
 
 export const CREDENTIAL_TYPE = 'deviceManagementApi';
@@ -16,22 +17,22 @@ export const CREDENTIAL_TYPE = 'deviceManagementApi';
 /** Text, or a number from an expression. */
 const text = z.union([z.string(), z.number().refine(keepsDigits)]).transform(String);
 /** People paste these with spaces and line breaks around them. */
-const trimmed = text.transform((value) => value.trim());
+const plain = text.transform(trimmed);
 /** A copied key may also contain invisible characters, like U+200B. */
 const visible = text.transform((value) => value.replace(/\p{Cf}/gu, '').trim());
 const valueOf = <T extends string>(choices: readonly { value: T }[]) => z.enum(choices.map(({ value }) => value));
 
 const storedSchema = z.object({
 	apiKeyIn: valueOf(KEY_PLACES),
-	apiKeyName: trimmed,
-	apiKeyPrefix: trimmed,
+	apiKeyName: plain,
+	apiKeyPrefix: plain,
 	passwordFormat: valueOf(PASSWORD_FORMATS),
-	loginPath: trimmed,
-	tokenPath: trimmed,
+	loginPath: plain,
+	tokenPath: plain,
 	baseUrl: text,
 	authentication: valueOf(AUTHENTICATION),
 	apiKey: visible,
-	loginName: trimmed,
+	loginName: plain,
 	password: text,
 	customSignIn: z.boolean(),
 	allowUnauthorizedCerts: z.boolean(),

@@ -1,5 +1,4 @@
-import { countTexts } from '../../core/json';
-import { cleanText } from '../../core/redaction';
+import { cleanText, countTexts } from '../../core/text';
 import { type ChangeRule, isMet, numberOf, rulesFor, shownText } from './rules';
 import type { Kept } from './values';
 import { type WatchedField, wordsFor } from './watched';

@@ -3,6 +3,7 @@
  * (ruleForm.ts), and doesn't decide how long a value must last (step.ts).
  */
 import { isRecord } from '../../core/json';
+import { trimmed } from '../../core/text';
 import type { Change } from './events';
 import { isSame, keep, type Kept, partOf, textOf } from './values';
 
@@ -79,7 +80,7 @@ export function numberOf(value: Kept, field: string): number {
 
 /** Returns the text of a value that a rule is compared with. */
 export function shownText(value: Kept, field: string): string {
-	return textOf(partOf(value, 'shown'), field).trim();
+	return trimmed(textOf(partOf(value, 'shown'), field));
 }
 
 function lastNumberOf(value: Kept, field: string): number {

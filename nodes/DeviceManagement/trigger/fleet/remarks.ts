@@ -1,6 +1,6 @@
 import type { Failure } from '../../core/failure';
 import { LIST_CAP, type Listing } from '../../core/paging/list';
-import { cleanText } from '../../core/redaction';
+import { cleanText } from '../../core/text';
 import { isFiltered, type TriggerParameters } from '../form/form';
 import { findMistake } from '../changes/mistakes';
 import type { Entry, StepOptions } from '../changes/step';

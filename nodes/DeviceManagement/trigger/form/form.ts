@@ -6,6 +6,7 @@ import type { INodeProperties, IPollFunctions, NodeHint } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { inputFailure } from '../../core/failure';
+import { textsIn } from '../../core/text';
 import { asGiven, choiceField, EXISTS, numberField, textField } from '../../fields/formFields';
 import { filtersField, readFilters } from '../../fields/filters';
 import { optionFields, optionNames, optionsField, readSettings } from '../../fields/options';
@@ -125,10 +126,7 @@ const eventsSchema = z.array(z.enum(EVENTS.map(({ name }) => name)));
 
 /** Returns the keys to watch: those of the form, and those of conditions. */
 function readAttributes(read: ReadParameter, isWatched: boolean, rules: ReadonlyArray<{ key: string }>): string[] {
-	const named = check(textSchema, read('attributes', ''), 'Attributes')
-		.split(',')
-		.map((key) => key.trim())
-		.filter((key) => key !== '');
+	const named = textsIn(check(textSchema, read('attributes', ''), 'Attributes'));
 	refuseUnused('Attributes', named.length > 0 && !isWatched, "Empty it, or add 'Attribute Changed' to 'Events'.");
 	const keys = [...named, ...rules.map(({ key }) => key)].filter((key) => key !== '');
 	if (keys.length > 0 || !isWatched) return [...new Set(keys)].sort();

@@ -5,6 +5,7 @@ import { z } from 'zod/v4';
 import type { Device } from '../../core/device';
 import { inputFailure } from '../../core/failure';
 import { isRecord } from '../../core/json';
+import { trimmed } from '../../core/text';
 import { checkEntries, chosenValue, givenTextSchema, type ReadParameter, textSchema } from '../../fields/check';
 import { choiceField, entriesField, EXISTS, pickedFields, textField } from '../../fields/formFields';
 import { type Choice, listOf, statusChoice } from '../../listSearch/choices';
@@ -70,7 +71,7 @@ function valueChoices(devices: readonly Device[], form: (name: string) => string
 
 const choiceOf = (value: string): Choice => ({ value });
 
-const trimmedSchema = givenTextSchema.transform((text) => text.trim()).default('');
+const trimmedSchema = givenTextSchema.transform(trimmed).default('');
 const limitSchema = z.object({ mode: z.enum(LIMITS.map(({ name }) => name)) });
 
 const schema = z.strictObject({
@@ -88,7 +89,7 @@ const schema = z.strictObject({
 export function readRules(read: ReadParameter): Array<ChangeRule & { readonly key: string }> {
 	const rules = checkEntries(read(conditionsField.name, {}), 'rule', schema, conditionsField.displayName);
 	return rules.map(({ field, attribute, from, to: { mode: limit, value: to } }) => {
-		const key = WITH_KEYS.includes(field) ? attribute.trim() : '';
+		const key = WITH_KEYS.includes(field) ? trimmed(attribute) : '';
 		const name = key === '' ? field : `${field}.${key}`;
 		if (WITH_KEYS.includes(name))
 			throw inputFailure("A condition has no 'Attribute'", 'Choose one, or remove the condition.');
