@@ -39,8 +39,7 @@ export class DeviceManagementApi implements ICredentialType {
 	/** Requests a list, because it needs no serial number. Without `size`, because a platform may refuse some sizes. */
 	test: ICredentialTestRequest = {
 		request: {
-			baseURL:
-				'={{$credentials.baseUrl.replace(/^[\\s\\p{Cf}]+|[\\s\\p{Cf}]+$/gu, "").split(/[?#]/)[0].replace(/\\/*(\\/api)?\\/*$/, "")}}',
+			baseURL: '={{$credentials.baseUrl.trim().split(/[?#]/)[0].replace(/\\/*(\\/api)?\\/*$/, "")}}',
 			url: '/api/device/list',
 			method: 'POST',
 			headers: { 'Content-Type': 'application/json', [TEST_MARK]: 'true' },

@@ -4,7 +4,6 @@ import { parseBaseUrl } from '../../nodes/DeviceManagement/core/baseUrl.ts';
 test.each([
 	['https://a.example', 'https://a.example', ''],
 	[' https://a.example/ ', 'https://a.example', ''],
-	['\u200bhttps://a.example/x\u00a0\u200b ', 'https://a.example', '/x'],
 	['https://a.example/prefix/v2/', 'https://a.example', '/prefix/v2'],
 	['https://a.example//eu//x//', 'https://a.example', '//eu//x'],
 	['https://a.example/api', 'https://a.example', ''],

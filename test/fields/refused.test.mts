@@ -74,7 +74,11 @@ const REFUSED: readonly Row[] = [
 	[oneOf('error', 'empty'), 'If Not Found', { ...get, options: { ifNotFound: 'x' } }],
 	[oneOf('fail', 'return'), 'If the List Keeps Changing', option('ifFleetChanges')('x')],
 	[oneOf('DELETE', 'GET', 'PATCH', 'POST', 'PUT'), 'Method', { ...request, method: 'HEAD' }],
-	["{} under 'Filters' is JSON text", 'Tags', ...[' ["a", "b"] ', '"a"', '{"a":1}', ['["a"]']].map(filter('tags'))],
+	[
+		"{} under 'Filters' is JSON text",
+		'Tags',
+		...[' ["a", "b"] ', '[\n"a",\n"b"\n]', '"a"', '{"a":1}', ['["a"]']].map(filter('tags')),
+	],
 	['{} is nothing instead of an object', 'Filters', filters(NOTHING)],
 	['{} is null instead of an object', 'Filters', filters(null)],
 	['{} is text of 9 characters instead of an object', 'Filters', filters('"harbour"')],

@@ -16,11 +16,11 @@ export interface ListCriteria {
 
 /**
  * Returns the path of one device (section 4.2), with the serial number as one percent-encoded segment.
- * @param serialNumber may contain slashes, and spaces around it
+ * @param serialNumber may contain slashes, and spaces around it; a platform may have invisible characters in it
  * @throws Failure `input` for a serial number that is empty, or that would lead to another path when a server decodes it
  */
 export function devicePath(serialNumber: string): string {
-	const sn = checkText(trimmed(serialNumber), "'Device'");
+	const sn = checkText(serialNumber.trim(), "'Device'");
 	if (sn === '') {
 		throw inputFailure("The serial number in 'Device' is empty", 'Enter a serial number, or check the expression.');
 	}

@@ -1,5 +1,4 @@
 import { inputFailure } from './failure';
-import { trimmed } from './text';
 
 const EXAMPLE = 'Enter it like https://devices.example.com.';
 const EMPTY = `${EXAMPLE} If it's an expression, check its result.`;
@@ -10,7 +9,7 @@ const WITHOUT_USER = "Remove them, and use 'Authentication' to sign in.";
  * count. Throws a Failure `input` if it is none.
  */
 export function parseBaseUrl(entered: string) {
-	const text = trimmed(entered);
+	const text = entered.trim();
 	const refuse = (what: string, remedy = EXAMPLE) => inputFailure(`'Base URL' in the credential ${what}`, remedy);
 	if (text === '') throw refuse('is empty', EMPTY);
 	if (!/^https?:\/\//i.test(text)) throw refuse("doesn't start with https:// or http://");

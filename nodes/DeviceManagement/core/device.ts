@@ -2,14 +2,13 @@ import { z } from 'zod/v4';
 
 import { isRecord, type JsonObject, type JsonValue } from './json';
 import { identifyRecord, idOf } from './record';
-import { trimmed } from './text';
 
 /** A device as the platform sent it (section 2.1), with all fields, also unknown ones. */
 export type Device = JsonObject;
 
 /** Returns the schema of the device with this serial number (section 4.2). A platform may ignore upper and lower case. */
 export function deviceSchema(sn: string) {
-	const plain = (text: string) => trimmed(text).toLowerCase();
+	const plain = (text: string) => text.trim().toLowerCase();
 	const isThisDevice = (data: unknown) => isRecord(data) && plain(serialNumberOf(data)) === plain(sn);
 	// Not by `describe`, which keeps each schema until n8n ends.
 	return z.custom<Device>(isThisDevice, 'the requested device');

@@ -7,10 +7,15 @@ export const UNSEEN = /[\p{Cc}\p{Bidi_Control}]+/gu;
 export const LONGEST_INPUT = 2_000;
 const LONGEST_TEXT = 300;
 
-/** Returns a text without what people paste around it: spaces, line breaks, and invisible characters like U+200B. */
+/** Characters that people paste unseen: soft hyphens, zero-width spaces, and marks of the text's direction. Not those of emoji flags. */
+const INVISIBLE = '\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff';
+// Without the lookbehind, the time would be the square of a long run of spaces.
+const AROUND = RegExp(`^[\\s${INVISIBLE}]+|(?<![\\s${INVISIBLE}])[\\s${INVISIBLE}]+$`, 'g');
+const INVISIBLES = RegExp(`[${INVISIBLE}]+`, 'g');
+
+/** Returns a text without what people paste around it: spaces, line breaks, and invisible characters. */
 export function trimmed(text: string): string {
-	// Without the lookbehind, the time would be the square of a long run of spaces.
-	return text.replace(/^[\s\p{Cf}]+|(?<![\s\p{Cf}])[\s\p{Cf}]+$/gu, '');
+	return text.replace(AROUND, '');
 }
 
 /** Returns the texts between commas, line breaks, or tabs, without empty ones. */
@@ -24,10 +29,7 @@ export function textsIn(list: string): string[] {
 /** Returns the text of a value that is compared, without case, kinds of spaces, and invisible characters; undefined if it has none. */
 export function comparable(value: unknown): string | undefined {
 	if (!['string', 'number', 'boolean'].includes(typeof value)) return undefined;
-	const text = String(value)
-		.normalize()
-		.replace(/\p{Cf}+/gu, '')
-		.replace(/\s+/g, ' ');
+	const text = String(value).normalize().replace(INVISIBLES, '').replace(/\s+/g, ' ');
 	return text.trim().toLowerCase();
 }
 

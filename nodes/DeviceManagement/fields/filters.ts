@@ -130,8 +130,8 @@ function readQuery(filters: Record<string, unknown>, byAgent: boolean): Query {
 			const remedy = 'Remove it. The node requests the pages itself.';
 			throw inputFailure(`'Query Parameters' can't contain "${parameter.name}"`, remedy);
 		}
-		if (isBlank(parameter.value)) throw parameterWithoutValue(parameter.name);
 		addParameter(query, parameter);
+		if (isBlank(parameter.value)) throw parameterWithoutValue(parameter.name);
 	}
 	return query;
 }
@@ -163,7 +163,7 @@ function withoutValue(label: string, byAgent: boolean): Failure {
 
 function hasNoValue(value: unknown): boolean {
 	if (value === undefined || value === null) return true;
-	if (typeof value === 'string') return /^[\s\p{Cf},]*$/u.test(value);
+	if (typeof value === 'string') return textsIn(value).length === 0;
 	return Array.isArray(value) && (value.length === 0 || [...value].some(hasNoValue));
 }
 
@@ -185,7 +185,7 @@ function readTags(given: unknown): string {
 		: textsIn(check(textSchema, given, 'Tags'));
 	const broken = tags.find((tag) => tag.includes(','));
 	const text = tags.filter((tag) => tag !== '').join(',');
-	if (/["[{]/.test(text) && parseJson(`[${text}]`) !== undefined) {
+	if (/["[{]/.test(text) && parseJson(`[${Array.isArray(given) ? text : given}]`) !== undefined) {
 		throw inputFailure("'Tags' under 'Filters' is JSON text", 'Enter the tags without quotes or brackets.');
 	}
 	if (broken === undefined) return text;

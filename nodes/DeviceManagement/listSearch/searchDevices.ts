@@ -51,8 +51,9 @@ async function searchPage(platform: Platform, text: string, skip: number): Promi
 	const hasText = ({ name }: { name: string }) => name.toLowerCase().includes(text.toLowerCase());
 	// A platform may find no part of a serial number, or ignore the filter.
 	if (isNewSearch && exact === undefined && !results.some(hasText)) {
-		const found = deviceLines((await fetchFirstDevices(platform)).content).filter(hasText);
-		if (found.length > 0 || results.length === 0) return { results: found };
+		const { content } = await fetchFirstDevices(platform);
+		const known = new Set(results.map(({ value }) => value));
+		results.unshift(...deviceLines(content).filter((line) => hasText(line) && !known.has(line.value)));
 	}
 	const next = skip + PAGE_SIZE;
 	if (items.length < PAGE_SIZE || next >= reportedTotal) return { results };

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 
 import { inputFailure } from '../core/failure';
 import { optionFields, readSettings } from '../fields/options';
-import type { ReadParameter } from '../fields/check';
+import { checkCollection, checkNumber, type ReadParameter } from '../fields/check';
 import { asNodeError, failedItem } from '../nodeError';
 import { Execution } from '../transport/platform';
 import { OPTION_NAMES, RESOURCES } from './index';
@@ -66,10 +66,11 @@ function chosenOperation(context: IExecuteFunctions): Operation {
 	throw asNodeError(context.getNode(), failure);
 }
 
-/** Returns the first item's value, or the default if its options are invalid. The first item then fails when it runs. */
+/** Returns the first item's value, or the default if it is invalid. The first item then fails when it runs. */
 function parallelRequestsOf(read: ReadParameter): number {
 	try {
-		return readSettings(read, OPTION_NAMES).parallelRequests;
+		const options = checkCollection(read('options', {}), 'Options');
+		return checkNumber(options['parallelRequests'], optionFields.parallelRequests);
 	} catch {
 		return optionFields.parallelRequests.default;
 	}

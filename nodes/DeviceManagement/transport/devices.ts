@@ -3,7 +3,6 @@ import { type Device, deviceSchema, identifyDevice, identifyListed } from '../co
 import { WORDING } from '../core/errors/failureOf';
 import { CHECK_RECORD, meansNoDevice } from '../core/errors/table';
 import { fetchFirst } from '../core/paging/firstPage';
-import { trimmed } from '../core/text';
 import { devicePath, type ListCriteria } from '../core/address';
 import { type PagedEndpoint, pageSource } from './pagedList';
 import type { Platform, RequestSettings } from './platform';
@@ -51,7 +50,7 @@ export async function fetchDevice(
 			if (!(thrown instanceof Failure) || !meansNoDevice(thrown.details)) throw thrown;
 			const { details } = thrown;
 			// Only here, after the platform's words: the request's wording has no place for the serial number.
-			const missing = `No device has the serial number ${trimmed(serialNumber)}`;
+			const missing = `No device has the serial number ${serialNumber.trim()}`;
 			const words =
 				details.withoutData === true
 					? { message: `${missing}: the response has no data`, remedy: CHECK_RECORD }

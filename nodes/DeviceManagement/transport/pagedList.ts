@@ -45,7 +45,7 @@ export function pageSource(
  * request is sent once, and in one page size. Once the platform has returned a page, the others only read.
  * @throws Failure `response` with the words for 'Return All' if the first response isn't a page; and what a request throws
  */
-export function asPagedPlatform(platform: Platform, asObjects: (content: unknown[]) => object[]): Platform {
+export function asPaged(platform: Platform, asObjects: (content: unknown[]) => object[]): Platform {
 	let isKnown = false;
 	const request: Platform['request'] = async ({ schema, ...sent }) => {
 		const inOneSize = !isKnown && sent.method !== 'GET';

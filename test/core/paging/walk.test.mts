@@ -86,6 +86,7 @@ describe('the end of a list', () => {
 		{ hole: 100, said: more, found: 'ab' },
 		{ hole: 99, said: { ...more, totalElements: undefined }, found: 'aba' },
 		{ hole: 2, said: { ...more, totalElements: 2 }, found: 'ab' },
+		{ hole: 2, said: ({ page = 1 }) => ({ ...more, totalElements: undefined, totalPages: page + 2 }), found: 'ab' },
 		{ hole: 2, said: { ...more, last: undefined }, found: 'ab' },
 	])(
 		'does not hide items: behind $hole empty pages that say $said, the walk finds $found',

@@ -61,7 +61,7 @@ export class End<T> {
 		const isShort = content.length < first.content.length;
 		this.mayBeReached = !isRepeated && saysMore === 0 && (saysLast > 0 || isShort);
 		// Hidden items may leave pages empty.
-		const mayHide = last === false && hasMorePages && read !== this.total;
+		const mayHide = last === false && hasMorePages && totalPages === first.totalPages && read !== this.total;
 		if (isEmpty) return saysMore === 0 || this.emptyPages >= (mayHide ? 100 : 2);
 		// A short page may lack hidden items, so one field must say that it is the last one. A full page is the last one only if both say so.
 		return this.mayBeReached && saysLast > (isShort ? 0 : 1);

@@ -8,7 +8,7 @@ import { asGiven, choiceField, textField } from '../../fields/formFields';
 import { optionsField } from '../../fields/options';
 import { addParameter, checkQueryParameters, queryParametersField } from '../../fields/queryParameters';
 import { check, checkJson, textSchema, writeJson } from '../../fields/check';
-import { type PagedEndpoint, asPagedPlatform } from '../../transport/pagedList';
+import { type PagedEndpoint, asPaged } from '../../transport/pagedList';
 import { fetchItems, listOptionFields, readIfChanges, returnAllField } from '../list';
 import type { Operation } from '../operation';
 
@@ -66,13 +66,7 @@ export const request: Operation = {
 		}
 		checkListRequest(method, query);
 		const range = { skip: 0, ifChanges: readIfChanges(settings) };
-		return await fetchItems(
-			{ ...item, platform: asPagedPlatform(platform, asItems) },
-			endpoint,
-			range,
-			WORDS,
-			(row) => row,
-		);
+		return await fetchItems({ ...item, platform: asPaged(platform, asItems) }, endpoint, range, WORDS, (row) => row);
 	},
 };
 

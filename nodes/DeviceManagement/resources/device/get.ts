@@ -1,7 +1,6 @@
 import { meansNotFound } from '../../core/errors/table';
 import { Failure } from '../../core/failure';
 import { shapeDevice, withHint } from '../../core/shape';
-import { trimmed } from '../../core/text';
 import { FAIL_THE_ITEM, optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { check, checkChoice, textSchema } from '../../fields/check';
@@ -56,7 +55,7 @@ export const get: Operation = {
 		const device = await fetchDevice(platform, serialNumber, settings).catch((thrown: unknown) => {
 			if (!(thrown instanceof Failure) || !meansNotFound(thrown.details)) throw thrown;
 			if (ifNotFound === 'empty') return undefined;
-			const isLikeId = LIKE_AN_ID.test(trimmed(serialNumber));
+			const isLikeId = LIKE_AN_ID.test(serialNumber.trim());
 			const remedy = isLikeId ? 'This looks like an ID. Enter the serial number.' : thrown.details.remedy;
 			throw new Failure({ ...thrown.details, remedy: byAgent ? remedy : `${remedy} ${GO_ON}` });
 		});

@@ -3,7 +3,6 @@ import pLimit from 'p-limit';
 import { isSerialNumber } from '../../core/device';
 import { meansNoDevice } from '../../core/errors/table';
 import { Failure } from '../../core/failure';
-import { trimmed } from '../../core/text';
 import { fetchDevice } from '../../transport/devices';
 import type { Platform } from '../../transport/platform';
 import { removedEvent } from '../changes/events';
@@ -33,8 +32,8 @@ export async function checkMissing(
 	const all = missing.map(([sn, entry]) => {
 		// If n8n's clock was set back, the device counts as missing since now.
 		const away = entry.away && entry.away.since <= now ? entry.away : { since: now, next: 0, newest };
-		// A request would not have the spaces and invisible characters around a serial number.
-		const isDue = away.next <= now && entry.outside === undefined && isSerialNumber(sn) && sn === trimmed(sn);
+		// A request would not have the spaces around a serial number.
+		const isDue = away.next <= now && entry.outside === undefined && isSerialNumber(sn) && sn === sn.trim();
 		return { sn, entry, away, isDue };
 	});
 	// First those that were never requested, then those that have waited longest.
