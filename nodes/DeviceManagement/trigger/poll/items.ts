@@ -1,6 +1,5 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import type { Device } from '../../core/device';
 import { shapeDevice } from '../../core/shape';
 import { currentClock } from '../../transport/waiting/clock';
 import type { DeviceEvent } from '../changes/events';
@@ -16,11 +15,9 @@ export function itemsOf(
 	mark = {},
 ): INodeExecutionData[] {
 	const detectedAt = new Date(currentClock().date()).toISOString();
-	const used = new Set<Device>();
-	const items = events.map(({ event, eventId, device, ...change }): IDataObject => {
-		// A workflow may change an item. That must not change another item of this device.
-		const own = used.has(device) ? structuredClone(device) : device;
-		used.add(device);
+	const items = events.map(({ event, eventId, device, ...change }, index): IDataObject => {
+		// A workflow may change an item. That must not change another item of this device: the events of one follow each other.
+		const own = device === events[index - 1]?.device ? structuredClone(device) : device;
 		// A removed device has only the known values, so 'Output' doesn't apply.
 		const shaped = event === 'deviceRemoved' ? own : shapeDevice(own, output);
 		// The table in n8n's editor shows the first fields.

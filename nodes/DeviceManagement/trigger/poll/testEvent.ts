@@ -65,11 +65,13 @@ function sampleEvents(devices: readonly Device[], { events, fields, rules }: Tri
 		const values = Object.fromEntries(fields.map((field) => [field.name, keepValue(field, device)]));
 		return removedEvent(serialNumberOf(device), values, fields, 0);
 	});
-	return [
+	const samples = [
 		...(events.has('deviceCreated') ? few.map(createdEvent) : []),
 		...changed,
 		...(events.has('deviceRemoved') ? removed : []),
 	];
+	// A workflow may change an item. That must not change another item of this device.
+	return samples.map((sample) => ({ ...sample, device: structuredClone(sample.device) }));
 }
 
 function sampleChange(field: WatchedField, rules: readonly ChangeRule[], device: Device): DeviceEvent[] {
