@@ -1,6 +1,6 @@
 /**
- * Checks the values of form fields, which expressions may replace by anything. For an invalid value, they throw a Failure
- * `input` that names the label of the field. It doesn't know single fields: each field's file has its own schema.
+ * Checks the values of form fields, which expressions may replace by anything. An invalid value is a Failure
+ * `input` that names the label of the field. The checks don't know single fields: each field's file has its own schema.
  */
 import type { IGetNodeParameterOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
@@ -67,7 +67,8 @@ const orNull = (value: unknown) => value ?? null;
 export function checkNumber(value: unknown, field: NumberField, remedy = ENTER_WITHIN_LIMITS): number {
 	if (value === undefined) return field.default;
 	const { minValue, maxValue } = field.typeOptions;
-	const number = typeof value === 'string' && trimmed(value) !== '' ? Number(trimmed(value)) : value;
+	const given = typeof value === 'string' ? trimmed(value) : value;
+	const number = typeof given === 'string' && given !== '' ? Number(given) : given;
 	if (typeof number === 'number' && Number.isSafeInteger(number) && number >= minValue && number <= maxValue) {
 		return number;
 	}

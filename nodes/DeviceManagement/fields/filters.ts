@@ -131,7 +131,7 @@ function readQuery(filters: Record<string, unknown>, byAgent: boolean): Query {
 			throw inputFailure(`'Query Parameters' can't contain "${parameter.name}"`, remedy);
 		}
 		addParameter(query, parameter);
-		if (isBlank(parameter.value)) throw parameterWithoutValue(parameter.name);
+		if (parameter.value === '') throw parameterWithoutValue(parameter.name);
 	}
 	return query;
 }

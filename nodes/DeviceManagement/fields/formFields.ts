@@ -60,7 +60,7 @@ export function choiceField<T extends string>(
 	description: string,
 	choices: ReadonlyArray<INodePropertyOptions & { value: T }>,
 ) {
-	return { displayName, name, type: 'options' as const, options: [...choices], default: chosen as T, description };
+	return { displayName, name, type: 'options' as const, options: [...choices], default: chosen, description };
 }
 
 /** Returns a field with several entries of these fields, for `checkEntries`. */
